@@ -58,8 +58,10 @@ def check_sizes(n_labelled: float, n_unlabeled: float, whole: float | None = Non
 def check_counts(counts: ScoreCounts) -> None:
     """Raise unless the counts can carry an estimate."""
     # Ten rows of weight .1 are still ten labels, also where rounding makes them 9.9999999999999.
-    sizes = [round(counts.effective_size(label), 9) for label in ("positive", "unlabeled")]
-    check_sizes(*sizes, whole=counts.n_positive)
+    labelled, others = (
+        round(counts.effective_size(label), 9) for label in ("positive", "unlabeled")
+    )
+    check_sizes(labelled, others, whole=counts.n_positive)
     if np.count_nonzero(counts.positive + counts.unlabeled) < 2:  # noqa: PLR2004 - not constant
         raise InputError("scores must vary; got one constant score, which identifies nothing")
 

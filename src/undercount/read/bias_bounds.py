@@ -68,6 +68,9 @@ def bound_by_chances(
     """Bound a metric if the odds of each known chance of a label are wrong by such a factor."""
     found = chances.bounds(metric, odds_ratio, threshold)
     least, most = FACTS[metric].range
+    if threshold is not None:
+        known = chances.certain_limits(metric, threshold)
+        least, most = (least, most) if known is None else map(float, known)
     low = found.low - (estimate.value - estimate.low)
     high = found.high + (estimate.high - estimate.value)
     return Interval(max(low, least), min(high, most))

@@ -153,10 +153,12 @@ def evaluate(
         were given to all positives of one at once. Intervals then rest on clusters, not on rows.
     propensity : array-like, str or classifier, optional
         The chance that each row would carry a label if it were positive; only those of labelled
-        rows are used, and no prevalence is needed. Or a scikit-learn classifier, which is
-        cross-fitted on `covariates` to tell rows that were looked at (labelled 1 or 0) from the
-        others. Or `LateLabels`, fitted to the dates of rows and labels: the chance that a label
-        has arrived, its error inside every interval; rows too young to tell are left out.
+        rows are used, and no prevalence is needed. At rows found negative it is the chance that
+        somebody looked, which is tested (UC022); NaN if they were found otherwise. Or a
+        scikit-learn classifier, which is cross-fitted on `covariates` to tell rows that were
+        looked at (labelled 1 or 0) from the others. Or `LateLabels`, fitted to the dates of rows
+        and labels: the chance that a label has arrived, its error inside every interval; rows too
+        young to tell are left out.
     covariates : array-like, optional
         What may have decided who was looked at, a row of values for each row. Without
         `propensity` they test whether labels can be a fair sample (UC022).

@@ -24,7 +24,11 @@ from undercount.read.hidden_share import HiddenShare
 from undercount.read.intervals.estimated_share import SHARES, leaves_room
 from undercount.read.intervals.heads import HeadCounts, head_spread, two_sided_z
 from undercount.read.intervals.shared_labels import SharedLabels, cut_sides
-from undercount.read.intervals.threshold_intervals import method_name, threshold_interval
+from undercount.read.intervals.threshold_intervals import (
+    certain_limits,
+    method_name,
+    threshold_interval,
+)
 from undercount.read.metric_name import parse_metric
 from undercount.read.sensitivity import CHANCE
 from undercount.shares import Shares
@@ -165,7 +169,11 @@ class SegmentTable:
             both = SharedLabels.of(self._now, metric, parts, reach)
             low = value - both.reach(value - low, down, cut=below)
             high = value + both.reach(high - value, up, cut=above)
-            low, high = np.maximum(low, facts.range[0]), np.minimum(high, facts.range[1])
+            limits: tuple[Any, Any] = facts.range
+            if self._now.design.counted and self._now.design.pure:  # whatever the shares
+                limits = certain_limits(self._now, metric)
+            low = np.fmin(np.maximum(low, limits[0]), value)
+            high = np.fmax(np.minimum(high, limits[1]), value)
             half = np.abs(ends[1] - ends[0]) / 2
             error = both.reach(reach * error, half, cut=below | above) / reach
         elif by_share or (self._given_errors is not None and not facts.needs_prevalence):

@@ -494,7 +494,7 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
 CHECKS: dict[str, tuple[str, str, str]] = {
     "uc001": (
         "The prevalence must fit the scores at every threshold.",
-        "no recovered rate leaves [0, 1] by more than 4 standard errors",
+        "no rate leaves [0, 1] by 4 standard errors, no metric what is possible by its interval",
         "lower a given prevalence, replace an estimated one, or doubt that labels are random",
     ),
     "uc002": (
@@ -572,8 +572,8 @@ CHECKS: dict[str, tuple[str, str, str]] = {
     ),
     "uc022": (
         "Covariates or chances may contradict that labels are a fair sample.",
-        "no group's labels need more hidden positives than its scores allow; weighted ranks",
-        "pass the chances of a label",
+        "labels need no more positives than scores allow; rows looked at stand for all rows",
+        "pass the chances of a label, or those that tell who was looked at",
     ),
     "uc012": ("What estimators warned of.", "their own rules", "as the message says"),
     "uc023": (

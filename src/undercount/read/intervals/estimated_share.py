@@ -19,6 +19,7 @@ from undercount.prevalence.pooled import LabelPart
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.heads import HeadCounts, wilson_share
 from undercount.read.intervals.shared_labels import SharedLabels, cut_sides
+from undercount.read.intervals.threshold_intervals import certain_limits
 from undercount.read.sensitivity import AREAS, metric_value
 from undercount.shares import Shares
 
@@ -65,7 +66,6 @@ def estimate_end_by_end(
     found = estimate_metric(counts, shares if alone else exact, metric, **options)
     if span is None or "prevalence" not in found.needs or math.isnan(found.value):
         return found
-    least, most = FACTS[metric].range
     sides = (
         exact.with_unlabeled_prevalence(min(span.low, value)),
         exact.with_unlabeled_prevalence(exact.clip(max(span.high, value))),
@@ -90,10 +90,13 @@ def estimate_end_by_end(
     low = found.value - both.reach(found.value - found.low, down, cut=cut[0]).item()
     high = found.value + both.reach(found.high - found.value, up, cut=cut[1]).item()
     half = abs(ends[1] - ends[0]) / 2
+    least, most = FACTS[metric].range
+    if heads and heads.design.counted and heads.design.pure:  # whatever the share
+        least, most = map(float, certain_limits(heads, metric, others.get("beta", 1.0)))
     return replace(
         found,
-        low=max(low, least),
-        high=min(high, most),
+        low=min(max(low, least), found.value),
+        high=max(min(high, most), found.value),
         standard_error=both.reach(z * found.standard_error, half, cut=any(cut)).item() / z,
         method=f"{found.method}, share end by end",
     )

@@ -175,6 +175,7 @@ def threshold_interval(
     if known is None:
         return value, *combine(middle, ends, facts, near=value)
     inside = np.asarray(np.clip(value, *known))
+    inside = np.where(np.abs(inside - value) > _ROUNDING, inside, value)
     return inside, *combine(middle, ends, facts, known, near=inside)
 
 
