@@ -1,6 +1,7 @@
 """Wherever the sliders stand, no two statements of the page contradict each other."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -229,6 +230,22 @@ def test_a_claim_keeps_its_own_threshold_and_sign(open_page: Any, cases: Any, cl
             page.evaluate(READ, [["place", -1]])
     assert len(lights) > 1
     opened.assert_quiet()
+
+
+def test_a_claim_at_another_prevalence_is_judged_where_nothing_is_moved(
+    open_page: Any, cases: Any
+) -> None:
+    evaluation = replace(cases.evaluations()["prevalence"][0], deploy_prevalence=0.001)
+    for claim in ("precision >= 0.9", "precision >= 0.001"):
+        claiming = evaluation.claiming(claim)
+        opened = open_page([claiming])
+        page = opened.page
+        assert page.text_content("#light") == light_words(claiming)
+        assert page.text_content("#claim").endswith("where 0.1 % are positive (as required)")
+        assert "does not support" not in page.text_content("#plain")
+        page.evaluate(READ, [["share", 0.05]])
+        assert page.text_content("#light") == "if 5.0 % are hidden: not judged here"
+        opened.assert_quiet()
 
 
 def test_a_claim_of_the_highest_rows_is_not_judged_by_the_sliders(
