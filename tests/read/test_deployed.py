@@ -147,3 +147,12 @@ def test_what_hangs_on_an_estimated_share_is_open_there_too():
 def test_the_highest_rows_cannot_be_carried_over():
     with pytest.raises(uc.InputError, match="the highest rows do not"):
         deployed().require("precision@top 100 >= 0.2")
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_a_share_that_does_not_fit_says_nothing_against_a_claim_there(seed):
+    # Precision there only grows with the share of these rows, up to shares that do not fit.
+    none_hidden = deployed(seed, prevalence=None, unlabeled_prevalence=0.0, threshold=1.5)
+    low = next(row.estimate.low for row in none_hidden.deployed() if row.metric == "precision")
+    verdict = deployed(seed, prevalence=None, threshold=1.5).require(f"precision >= {0.9 * low}")
+    assert verdict.outcome == "met", str(verdict)

@@ -336,16 +336,18 @@ class _Trial:
         claim = self.claim
         try:
             with collect_warnings(MisfitWarning) as misfits, collect_warnings(*OTHERS):
-                if claim.deploy_prevalence is not None:
-                    found = alone.estimate_required(claim)
-                elif claim.name.top is not None:
+                if claim.name.top is not None:
                     found = alone.estimate(claim.metric, top=claim.name.top)
                 else:
                     place = claim.metric, claim.threshold
                     found = alone.metric_rows([place[0]], place[1], self.counts)[0].estimate
+                if claim.deploy_prevalence is not None:  # carried over, if it fits these rows
+                    found = alone.estimate_required(claim)
         except InputError:
             return None, False
-        return found, not misfits
+        # Where next to no negative would be flagged, nothing is left to carry over.
+        nothing = (found.low, found.high) == FACTS[claim.metric].range
+        return found, not misfits and not (nothing and claim.deploy_prevalence is not None)
 
     def holds_at(self, shares: Sequence[float]) -> list[bool | None]:
         """Whether the interval at each share lies on the right side; None if it does not exist."""
