@@ -279,7 +279,7 @@ def test_another_prevalence_has_the_rates_of_these_chances():
     here = {row.metric: row.estimate for row in found.deployed(found.prevalence)}
     for metric in ("recall", "precision", "f1", "roc_auc"):
         assert here[metric].value == pytest.approx(found[metric].value)
-    assert here["precision"].needs == ("labelling chances", "same rates there")
+    assert here["precision"].needs == ("labelling chances", "same rates there", "right labels")
     there = {row.metric: row.estimate for row in found.deployed(0.02)}
     tpr, fpr = (found.point(1.0).tpr, found.point(1.0).fpr)
     assert there["precision"].value == pytest.approx(0.02 * tpr / (0.02 * tpr + 0.98 * fpr))
