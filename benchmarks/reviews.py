@@ -6,6 +6,7 @@
     python benchmarks/reviews.py test --repeats 400         size and power of the test of labels
     python benchmarks/reviews.py rounds --repeats 400       two rounds, and looking after each batch
     python benchmarks/reviews.py real --data ../shared/data sets of real rows, labels hidden
+    python benchmarks/reviews.py promises --repeats 30      half-widths of plans and those achieved
     python benchmarks/reviews.py speed                      planning and evaluating ten million rows
 
 Rows are drawn from two normal distributions unless sets are real or `--shape mixed` is passed: half
@@ -366,6 +367,51 @@ def _real_words(ours, plain):
     return f"{errors} | {promised:.2f} | {np.mean(ours.rejected):.3f} | {held}"
 
 
+def promises(asked):
+    """Print half-widths achieved over those promised, and how often the range held them.
+
+    Plans are those of `plan_reviews`, which estimates the share from the labels.
+    """
+    names = "rows | slope | reviews | achieved / promised | in the range | above it | below it"
+    print(f"| {names} | estimated / true share |\n" + "|---" * 8 + "|")
+    kinds = [(f"normal, {prevalence}", prevalence) for prevalence in asked.prevalence]
+    kinds += [(name, None) for name in asked.sets]
+    for (name, prevalence), slope, budget in itertools.product(kinds, SLOPES, asked.reviews):
+        rng, found = np.random.default_rng([asked.seed, budget, int(10 * slope) + 20]), []
+        if prevalence is None:
+            truth, score = scored_rows(name, asked.data, asked.cache)
+            threshold = best_threshold(truth, score)
+        else:
+            threshold = threshold_of(prevalence)
+        for k in range(asked.repeats):
+            if prevalence is None:
+                rows = truth, score, draw_labels(rng, truth, score, 0.3, slope)
+            else:
+                rows = draw_rows(rng, prevalence, slope=slope)
+            found.append(promise_of(rows, threshold, budget, k))
+        achieved, promised, low, high, share = np.transpose(found)
+        above, below = np.mean(achieved > high), np.mean(achieved < low)
+        words = f"{achieved.mean() / promised.mean():.2f} | {1 - above - below:.2f} | {above:.2f}"
+        words += f" | {below:.2f} | {share.mean():.2f}"
+        print(f"| {name} | {slope:+g} | {budget} | {words} |", flush=True)
+
+
+def promise_of(rows, threshold, budget, seed):
+    """Return the half-width of F1 that was achieved, promised and its range; the share's error."""
+    truth, score, y = rows
+    plan = uc.plan_reviews(
+        y, score, unlabeled=-1, budget=budget, threshold=threshold, random_state=seed
+    )
+    counts = uc.ScoreCounts.from_rows(
+        y, score, unlabeled=-1, compact=True, knots=[*plan.design.edges, threshold]
+    )
+    reached = Reviewed(counts, plan.answered(truth[plan.rows])).estimate("f1", threshold)
+    span = plan.expected_range[budget]["f1"]
+    share = plan.design.unlabeled_prevalence / truth[y == -1].mean()
+    width = (reached.high - reached.low) / 2
+    return width, plan.expected[budget]["f1"], span.low, span.high, share
+
+
 def speed(_, n_rows=10_000_000):
     """Print seconds of a plan and of an evaluation of the same rows, made and printed."""
     _, score, y = draw_rows(np.random.default_rng(0), frequency=0.04, n_rows=n_rows)
@@ -397,6 +443,7 @@ def main():
         "test": labels_test,
         "rounds": rounds,
         "real": real,
+        "promises": promises,
         "speed": speed,
     }
     parser = argparse.ArgumentParser(

@@ -9,8 +9,12 @@ import undercount as uc
 from undercount.show.verdict_words import light_words
 
 pytestmark = pytest.mark.browser
-# Everything that the page says of the claim, the share and its limit, read as a person would.
-READ = """() => {
+# Moves sliders, and reads everything that the page says of the claim, the share and its limit, as a
+# person would; in one go, since each question to a browser waits for it.
+READ = """(moves) => {
+  for (const [name, value] of moves) {
+    undercount.state[name] = value; undercount.update(); undercount.settle();
+  }
   const text = (id) => document.getElementById(id).textContent, rows = {};
   for (const row of document.querySelectorAll("#numbers tr")) {
     rows[row.cells[0].textContent.split("@")[0]] = [...row.cells].map((c) => c.textContent);
@@ -23,11 +27,16 @@ READ = """() => {
     gamma: Number(text("gamma-value")), note: text("sweep-note"),
     warning: document.getElementById("infeasible").hidden ? "" : text("infeasible"),
     shade: document.querySelector("#share-rail .ruled-out").getAttribute("x"),
-    whole: document.body.textContent };
+    reviews: !!undercount.models[0].reviews, moved: undercount.state.share >= 0,
+    any_moved: ["share", "place", "purity"].some((k) => undercount.state[k] >= 0) };
 }"""
-MOVE = """([name, value]) => {
-  undercount.state[name] = value; undercount.update(); undercount.settle();
-}"""
+
+# What the light says and its colour, once the last change is drawn.
+LIGHT = """() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
+  undercount.settle();
+  const light = document.getElementById("light");
+  done([light.textContent, light.className]);
+})))"""
 
 
 def percentages(words: str) -> list[float]:
@@ -50,12 +59,11 @@ def assert_agrees_with_reviews(said: dict[str, Any], row: list[str], goal: float
     assert "Γ" not in said["change"]
 
 
-def assert_tells_reviews_apart(page: Any, said: dict[str, Any], row: list[str]) -> bool:
+def assert_tells_reviews_apart(said: dict[str, Any], row: list[str]) -> bool:
     """Moving a slider leaves reviews aside, and says so; say whether the page speaks of them."""
-    if not page.evaluate("!!undercount.models[0].reviews"):
+    if not said["reviews"]:
         return False
-    moved = page.evaluate("['share', 'place', 'purity'].some((k) => undercount.state[k] >= 0)")
-    aside: bool = moved or said["gamma"] > 1
+    aside: bool = said["any_moved"] or said["gamma"] > 1
     assert ("without the reviews" in said["light"]) == aside
     assert ("reviews" in row[6]) == (not aside)
     if not aside:
@@ -69,15 +77,18 @@ def assert_number_is_not_praised(said: dict[str, Any], at: Any) -> None:
         assert re.search("support|claimed while", said["plain"]), at
 
 
-def assert_consistent(page: Any, at: Any) -> dict[str, Any]:
-    """Compare each statement with the others."""
-    said: dict[str, Any] = page.evaluate(READ)
-    moved = page.evaluate("undercount.state.share >= 0")
+def assert_consistent(page: Any, at: Any, moves: Any = ()) -> dict[str, Any]:
+    """Move sliders, and compare each statement with the others."""
+    said: dict[str, Any] = page.evaluate(READ, list(moves))
+    moved = said["moved"]
     metric = said["claim"].split(" ≥ ")[0].split("@")[0]
     row = said["rows"][metric]
     light, change, share = said["light"], said["change"], percentages(said["share"])[0]
     # The light, its copy in the bar that stays in view, and its colour are one.
     assert said["headline"].endswith("· " + light), at
+    # A light beside a number is that of its claim, which stands between them.
+    goal = re.search(r"[≥≤] [\d.]+( %)?", said["claim"])
+    assert goal is None or goal[0] in said["headline"], at
     assert said["kind"] == "light " + light.split(" ")[0], at
     # The number on top, in the table and beside its bar is one.
     answers = {
@@ -94,7 +105,7 @@ def assert_consistent(page: Any, at: Any) -> dict[str, Any]:
     # The light and the words on how far the share may move.
     held = light.startswith(("if", "robust", "depends"))
     value = value_of(said["claim"])
-    if assert_tells_reviews_apart(page, said, row):
+    if assert_tells_reviews_apart(said, row):
         return said
     if light.startswith("if"):
         assert f"{said['share']} are hidden" in light or not moved, at
@@ -161,16 +172,13 @@ def walk(opened: Any) -> None:
         page.click("#reset")
         opened.settle()
         for value in values:
-            page.evaluate(MOVE, [slider, value])
-            said = assert_consistent(page, (slider, value))
+            said = assert_consistent(page, (slider, value), [[slider, value]])
             assert not said["light"].startswith("robust") or (slider, value) == ("gamma", 1.0)
     # All at once, with another claim.
     page.fill("#goal-value", "0.4")
     for share in walks["share"][::3]:
         for gamma in (1.0, 1.4):
-            page.evaluate(MOVE, ["share", share])
-            page.evaluate(MOVE, ["gamma", gamma])
-            assert_consistent(page, (share, gamma))
+            assert_consistent(page, (share, gamma), [["share", share], ["gamma", gamma]])
     opened.assert_quiet()
 
 
@@ -183,9 +191,9 @@ def test_arrow_presses_never_turn_the_light_green(open_page: Any, cases: Any) ->
         page.focus("#" + slider)
         for key in ["ArrowRight"] * 10 + ["ArrowLeft"] * 20:
             page.keyboard.press(key)
-            opened.settle()
-            assert not page.text_content("#light").startswith("robust")
-            assert "robust" not in page.get_attribute("#light", "class")
+            light, kind = page.evaluate(LIGHT)
+            assert not light.startswith("robust")
+            assert "robust" not in kind
         page.click("#reset")
         opened.settle()
         assert page.text_content("#light") == before
@@ -210,15 +218,15 @@ def test_a_claim_keeps_its_own_threshold_and_sign(open_page: Any, cases: Any, cl
     lights = set()
     for share in (0.005, 0.02, 0.04, 0.06, 0.08, 0.1):
         wanted = evaluated(share).verdict.light
-        page.evaluate(MOVE, ["share", share])
+        page.evaluate(READ, [["share", share]])
         light = page.text_content("#light")
         assert light.startswith("not supported" if wanted == "unsupported" else "if"), share
         assert name in page.text_content("#change").lower()
         lights.add(wanted)
         if "@" in claim:  # the threshold's slider is not the claim's
-            page.evaluate(MOVE, ["place", 0.3])
+            page.evaluate(READ, [["place", 0.3]])
             assert page.text_content("#light") == light
-            page.evaluate(MOVE, ["place", -1])
+            page.evaluate(READ, [["place", -1]])
     assert len(lights) > 1
     opened.assert_quiet()
 
@@ -229,7 +237,7 @@ def test_a_claim_of_the_highest_rows_is_not_judged_by_the_sliders(
     evaluation = cases.evaluations()["prevalence"][0].claiming("precision@top 1% >= 0.6")
     page = open_page([evaluation]).page
     assert page.text_content("#light") == light_words(evaluation)
-    page.evaluate(MOVE, ["share", 0.05])
+    page.evaluate(READ, [["share", 0.05]])
     assert page.text_content("#light") == "if 5.0 % are hidden: not judged here"
 
 

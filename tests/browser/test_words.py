@@ -192,8 +192,11 @@ def test_the_page_rounds_as_the_library_does(open_page: Any, cases: Any) -> None
         [0.05, 0.05, 0.5],
     ]
     rows = [dict(zip(("low", "value", "high"), map(float, each), strict=True)) for each in triples]
-    said = page.evaluate("(rows) => rows.map(undercount.caseWords)", rows)
-    assert said == [case_words(uc.Estimate(row["value"], row["low"], row["high"])) for row in rows]
+    for hangs in (False, True):
+        script = f"(rows) => rows.map((row) => undercount.caseWords(row, {str(hangs).lower()}))"
+        estimates = [uc.Estimate(row["value"], row["low"], row["high"]) for row in rows]
+        said = [case_words(each, estimated=hangs) for each in estimates]
+        assert page.evaluate(script, rows) == said
     asked = [
         ([share], [[end, kind]], given)
         for share in (0.0123, 0.242, 0.37258, 0.9962)

@@ -47,9 +47,12 @@ def test_compare_answers_the_question_that_is_asked(folder, capsys):
 def test_compare_writes_models_and_differences(folder, tmp_path, capsys):
     facts, page = tmp_path / "out.json", tmp_path / "out.html"
     arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor"]
-    arguments += ["--prevalence", "0.3"]
+    arguments += ["--prevalence", "0.3", "--deploy-prevalence", "0.1"]
     assert main([*arguments, "--json", str(facts), "--html", str(page), "--quiet"]) == 0
     document = json.loads(facts.read_text())
+    needs = ["random labels", "prevalence", "right labels", "out-of-fold scores"]
+    assert document["needs"] == needs
+    assert document["differences"][0]["needs"] == needs[:2]
     schema = importlib.resources.files("undercount.show") / "schema.json"
     jsonschema.validate(document, json.loads(schema.read_text()))
     assert [model["name"] for model in document["models"]] == ["good", "poor"]

@@ -13,7 +13,7 @@ import pytest
 import undercount as uc
 from undercount.cli.main import main
 from undercount.count.counts_file import open_counts
-from undercount.read import plan
+from undercount.read import unlabeled_rows
 
 ibis = pytest.importorskip("ibis")
 # Ibis calls what pandas 3 and DuckDB 1.4 say is deprecated.
@@ -51,7 +51,7 @@ def test_compare_says_what_it_says_of_the_file(database, folder, capsys):
 
 
 def test_plan_draws_rows_of_the_table(database, rows, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(plan, "N_KNOTS", 64)  # the last test asks for all of them
+    monkeypatch.setattr(unlabeled_rows, "N_KNOTS", 64)  # the last test asks for all of them
     out = tmp_path / "review.csv"
     options = ["--threshold", "1.2", "--budget", "40", "--keep", "poor", "--out", str(out)]
     table = ["--from", database, "--table", "scored"]

@@ -60,7 +60,7 @@ def test_prices_and_the_budget_of_a_half_width(folder, tmp_path, capsys):
     jsonschema.validate(document, json.loads(schema.read_text()))
     precision, f1 = document["goals"]
     needed = max(precision["needed"]["budget"], f1["needed"]["budget"])
-    assert document["budget"] == pytest.approx(needed, rel=0.3)
+    assert needed <= document["budget"] <= 1.05 * needed  # what was planned is what is promised
     width = {int(budget): value for budget, value in f1["half_width"].items()}
     assert width[50] > width[200] > width[1000]
     assert f1["half_width"][str(document["budget"])] == pytest.approx(0.04, abs=0.01)

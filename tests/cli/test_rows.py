@@ -181,6 +181,22 @@ def test_each_segment_may_have_its_own_prevalence(run, countries):
     assert (code, "is no list like DE=3%,FR=5%" in output) == (2, True)
 
 
+def test_segments_are_asked_whether_they_are_labelled_alike(run, tmp_path):
+    """A file's rows are counted where they lie, and merged scores must not hide the answer."""
+    rng = np.random.default_rng(25)
+    truth, part = rng.random(6000) < 0.1, rng.integers(0, 3, 6000)
+    for chances, told in (((0.4, 0.4, 0.4), 0), ((0.5, 0.5, 0.15), 1)):
+        label = (truth & (rng.random(6000) < np.array(chances)[part])).astype(int)
+        frame = pd.DataFrame({"y": label, "p": rng.normal(2.0 * truth), "part": part})
+        frame.to_csv(tmp_path / "rows.csv", index=False)
+        words = ("evaluate", tmp_path / "rows.csv", "--label", "y", "--score", "p")
+        ask = ("--threshold", "1.5", "--by", "part", "--prevalence", ".1")
+        code, output = run(*words, *ask)
+        assert code == 0
+        assert "cannot be tested" not in output
+        assert output.count("not known (UC022)") == 3 * told
+
+
 def test_each_score_has_a_table_of_segments(run, countries, tmp_path):
     rows = pd.read_csv(countries)
     rows.assign(q=rows["p"] - 1).to_csv(countries, index=False)

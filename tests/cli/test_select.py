@@ -185,15 +185,18 @@ def test_select_chooses_the_scale_of_probabilities_and_says_so(probabilities, ca
     assert found["low"] < area < found["high"]
 
 
-def test_a_failed_check_comes_first_and_forbids_the_numbers(probabilities, capsys):
+@pytest.mark.parametrize("bound", [0.5, 0.999])
+def test_a_failed_check_comes_first_and_forbids_the_numbers(probabilities, capsys, bound):
+    """They neither meet a requirement nor fail it, as in evaluate and compare."""
     path, _ = probabilities
     out, page = path.with_suffix(".json"), path.with_suffix(".html")
-    arguments = ["select", str(path), *COLUMNS, "--scale", "score", "--require", "roc_auc >= 0.5"]
+    arguments = ["select", str(path), *COLUMNS, "--scale", "score"]
+    arguments += ["--require", f"roc_auc >= {bound}"]
     assert main([*arguments, "--json", str(out), "--html", str(page)]) == 3
     printed = capsys.readouterr().out
     assert printed.index("DO NOT REPORT") < printed.index("outcome-shape fail")
     assert printed.index("outcome-shape fail") < printed.index("ROC AUC")
-    assert "inconclusive: s: roc_auc >= 0.5" in printed
+    assert f"inconclusive: s: roc_auc >= {bound}" in printed
     facts = json.loads(out.read_text())
     assert not facts["reportable"]
     assert facts["checks"][0]["level"] == "fail"

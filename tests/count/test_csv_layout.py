@@ -115,7 +115,7 @@ def counted(path):
 
 @pytest.mark.parametrize(
     "seeds",
-    [range(60), pytest.param(range(60, 3000), marks=pytest.mark.slow)],
+    [range(30), pytest.param(range(30, 3000), marks=pytest.mark.slow)],
     ids=["few", "many"],
 )
 def test_rows_are_those_of_csv_or_refused(tmp_path, seeds):

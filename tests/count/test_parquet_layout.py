@@ -32,6 +32,7 @@ def write(tmp_path):
         (np.array([True, False]), np.array([0.4, 0.6])),
         (np.array([1, 2], np.int8), np.array([2**40, 3])),
         (np.array([1, 2]), ["0.4", "0.6"]),
+        (np.array([0.1, 0.2], np.float32), ["0.4", "0.6"]),
     ],
 )
 def test_every_file_has_its_own_types(write, first, second):

@@ -179,5 +179,14 @@ def test_arrays_of_two_devices_are_refused():
     for y in (np.array([1, 0]), strict.asarray([1, 0])):
         with pytest.raises(uc.InputError, match=r"must be on one device .*device1"):
             uc.ScoreCounts.from_rows(y, score)
-    same = strict.asarray([1, 0], device=strict.Device("device1"))
-    assert uc.ScoreCounts.from_rows(same, score).n_positive == 1
+
+
+def test_arrays_of_a_device_are_copied_or_refused(monkeypatch):
+    y, score = (
+        strict.asarray(each, device=strict.Device("device1")) for each in ([1, 0], [2.0, 1])
+    )
+    if array_library.DEVICES_COPY:
+        assert uc.ScoreCounts.from_rows(y, score).n_positive == 1
+    monkeypatch.setattr(array_library, "DEVICES_COPY", False)
+    with pytest.raises(uc.InputError, match=r"array_api_strict.* need NumPy 2\.1 or newer"):
+        uc.ScoreCounts.from_rows(y, score)

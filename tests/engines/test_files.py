@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from undercount.count.files import read_counts, read_numbers
-from undercount.count.sources import read_error
+from undercount.count.sources import open_source, read_error
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 
@@ -264,6 +264,23 @@ def test_broken_files(tmp_path, name, data, words):
     assert words in found
     assert str(path) in found
     assert "\n" not in found
+
+
+def test_a_link_that_leads_nowhere_is_no_file_to_pass_over(tmp_path):
+    write(tmp_path, "csv")
+    link = tmp_path / "later.csv"
+    link.symlink_to(link)
+    for path in (link, tmp_path, tmp_path / "*.csv"):
+        assert message(path) == f"{link} is a link that leads to no file; mend or remove it"
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, kind):
+    path = write(tmp_path, kind)
+    (tmp_path / "new").mkdir()
+    for change in (lambda: write(tmp_path / "new", kind).replace(path), path.unlink):
+        with pytest.raises(InputError, match="changed while it was read"), open_source(path, []):
+            change()
 
 
 def test_a_ragged_file_among_good_ones_is_named(tmp_path):

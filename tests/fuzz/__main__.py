@@ -26,11 +26,14 @@ def main() -> int:
     options = parser.parse_args()
     jobs = options.jobs
     each = -(-options.cases // jobs), options.seconds, options.door, -(-options.walks // jobs)
+    kept = [options.json and Path(f"{options.json}.{options.seed + job}") for job in range(jobs)]
     if jobs == 1:
-        runs = [roll(options.seed, *each)]
+        runs = [roll(options.seed, *each, kept[0])]
     else:
         with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
-            pending = [pool.submit(roll, options.seed + job, *each) for job in range(jobs)]
+            pending = [
+                pool.submit(roll, options.seed + job, *each, kept[job]) for job in range(jobs)
+            ]
             runs = [job.result() for job in pending]
     if options.json:
         with options.json.open("a") as lines:

@@ -322,6 +322,21 @@ CORPUS = [
             "deploy_prevalence": 1e-320,
         },
     ),
+    ("rows", {**MORE, "prevalence": 0.5, "target": pd.NA, "by": ["a", "b"] * 4}),
+    ("rows", {**MORE, "prevalence": 0.5, "target": pd.NA, "cluster": [1, 2] * 4}),
+    ("rows", {**MORE, "prevalence": 0.5, "target": pd.NA}),
+    # Shares of labels above a score, one too large by rounding where weights are.
+    (
+        "questions",
+        {
+            **_weighing("require", 3721312374, "segments")[1],
+            "rows": 80,
+            "share": (0.1, 0.4),
+            "threshold": None,
+            "labels": "any",
+            "arguments": {"condition": "a.roc_auc >= b.roc_auc - 0.02"},
+        },
+    ),
     # Verdicts that tell less than what the labels make certain.
     (
         "questions",

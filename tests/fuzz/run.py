@@ -1,13 +1,17 @@
 """One run: cases of one seed, knocked at the doors in turn."""
 
 import faulthandler
+import json
 import random
 import re
+import signal
 import sys
 import tempfile
 import time
 import traceback
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from hypothesis import HealthCheck, seed, settings
@@ -19,18 +23,53 @@ from tests.fuzz.report import FOUND, Figures
 
 KEPT = ("ends", "spent", "longest", "findings")
 SHOWN = 3  # findings of the same place that are printed
+WAIT = 3600.0  # seconds of the clock after which a case has stopped for good
+SAVE_EVERY = 60.0  # seconds between two figures of a run that goes on
 
 
-def roll(seed: int, cases: int, seconds: float, doors: list[str] | None, walks: int) -> Figures:
-    """Knock at all doors in turn until the cases or the time are used up; return the figures."""
-    run = Run(seed)
+def roll(
+    seed: int,
+    cases: int,
+    seconds: float,
+    doors: list[str] | None,
+    walks: int,
+    kept: Path | None = None,
+) -> Figures:
+    """Knock at all doors in turn until the cases or the time are used up; return the figures.
+
+    Figures of a run that goes on are kept in a file: one that is ended has not been for nothing.
+    """
+    run, saved = Run(seed), time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         write_rows(Path(folder))
         while run.cases < cases and run.seconds < seconds:
             run.turn(doors or list(DOORS), Path(folder))
+            if kept and time.monotonic() - saved > SAVE_EVERY:
+                kept.write_text(json.dumps(run.figures()))
+                saved = time.monotonic()
     if not doors:
         run.walk(walks)
     return run.figures()
+
+
+@contextmanager
+def end_if_it_hangs() -> Iterator[None]:
+    """Show what hangs for good, and end the process.
+
+    What works without end is known by the processor's time: of the clock a busy machine takes any
+    number of minutes, which has ended whole runs. What waits without end is known by an hour.
+    """
+    faulthandler.dump_traceback_later(WAIT, exit=True)
+    if hasattr(signal, "setitimer"):
+        faulthandler.register(signal.SIGPROF, chain=True)  # and then what a signal does by itself
+        signal.setitimer(signal.ITIMER_PROF, 6 * PATIENCE)
+    try:
+        yield
+    finally:
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            faulthandler.unregister(signal.SIGPROF)
+        faulthandler.cancel_dump_traceback_later()
 
 
 class Run:
@@ -60,10 +99,8 @@ class Run:
         for door in doors:
             begin = time.process_time()
             for _ in range(DOORS[door].part if len(doors) > 1 else 10):
-                # What hangs for good is shown and ends the run.
-                faulthandler.dump_traceback_later(6 * PATIENCE, exit=True)
-                self._knock(door, folder)
-            faulthandler.cancel_dump_traceback_later()
+                with end_if_it_hangs():
+                    self._knock(door, folder)
             self.spent[door] += time.process_time() - begin
 
     def _knock(self, door: str, folder: Path) -> None:

@@ -27,6 +27,7 @@ CASES = {
     "rows": 40,
     "counts files": 15,
     "files": 15,
+    "parts": 15,
     "options": 15,
     "reviews": 8,
 }

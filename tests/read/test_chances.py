@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 
@@ -134,6 +135,25 @@ def test_a_classifier_finds_the_chances():
     again = Chances.of(y, score, LogisticRegression(), covariates=covariate, unlabeled=-1)
     assert found.estimate("recall", 1.0) == again.estimate("recall", 1.0)
     assert found.check().level == "info"
+
+
+def test_a_forest_that_gives_a_label_no_chance_is_to_be_smoothed():
+    truth, covariate, score, chance, looked = rows(3)
+    y = np.where(looked, truth, np.nan)
+    options = {"covariates": np.c_[covariate, score], "threshold": 1.0}
+    sharp = RandomForestClassifier(20, random_state=0)
+    with pytest.raises(uc.InputError, match="gives a chance of 0 to") as refused:
+        uc.evaluate(y, score, propensity=sharp, **options)
+    assert "min_samples_leaf" in str(refused.value)
+    assert "CalibratedClassifierCV" in str(refused.value)
+    assert "leave" not in str(refused.value)
+    smooth = RandomForestClassifier(20, min_samples_leaf=50, random_state=0)
+    found = uc.evaluate(y, score, propensity=smooth, **options)
+    assert found.source == "labelling chances estimated"
+    flagged = score >= 1
+    assert found["precision"].low <= truth[flagged].mean() <= found["precision"].high
+    known = uc.evaluate(y, score, propensity=chance, threshold=1.0)
+    assert known.source == "labelling chances given"
 
 
 def test_groups_of_one_chance_have_that_frequency():

@@ -1,6 +1,8 @@
 """Chances told by the dates of labels: every metric, with the error of the delays inside."""
 
+import io
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -80,7 +82,7 @@ def test_what_does_not_go_with_dates_is_refused():
         uc.compare(late.labels_, {"a": score, "b": -score}, propensity=late, threshold=CUT)
 
 
-def test_the_command_takes_both_dates(tmp_path, capsys):
+def test_the_command_takes_both_dates(tmp_path, capsys, monkeypatch):
     _, _, score, (seen, found) = dated(n=4000)
     days = np.datetime64("2024-01-01") + seen
     late = np.ceil(found)
@@ -100,6 +102,10 @@ def test_the_command_takes_both_dates(tmp_path, capsys):
     told = {row["metric"]: row["estimate"] for row in model["metrics"]}
     assert told["precision"] == pytest.approx(expected["precision"].value)
     young = int(np.count_nonzero(~fitted.usable_))
+    assert f"{young:,} rows too young for a label left out" in capsys.readouterr().out
+    # A pipe can be read once, with its dates.
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+    assert main([asked[0], "-", *asked[2:], *dates]) == 0
     assert f"{young:,} rows too young for a label left out" in capsys.readouterr().out
     for wrong, words in (
         (dates[:2], "go together"),

@@ -91,3 +91,59 @@ def test_refusals():
         found.deployed()
     with pytest.raises(uc.InputError, match="not carried over"):
         Deployment(found.counts, found.shares, 0.1).estimate("log_loss")
+
+
+def deployed(seed=0, **options):
+    _, y, score = rows(seed)
+    asked = {"prevalence": 0.2, "threshold": 1.0, "deploy_prevalence": 0.01, **options}
+    return uc.evaluate(y, score, unlabeled=0, **asked)
+
+
+def test_a_requirement_is_judged_where_the_model_will_work():
+    found = deployed()
+    there = next(row.estimate for row in found.deployed() if row.metric == "precision")
+    assert there.high < 0.3 < found["precision"].low  # met here, failed there
+    verdict = found.require("precision >= 0.3", "precision >= 0.01", "recall@1.5 >= 0.2")
+    assert [each.outcome for each in verdict.judgements] == ["failed", "met", "met"]
+    assert verdict.judgements[0].estimate == there
+    assert all("where 1 % are positive" in line for line in str(verdict).splitlines())
+    assert "same rates there" in verdict.judgements[1].estimate.needs
+    # Recall feels no share of these rows, so that it needs none.
+    assert "prevalence" not in verdict.judgements[2].estimate.needs
+    assert found.deploy_prevalence is not None
+    here = uc.evaluate(*rows()[1:], unlabeled=0, prevalence=0.2, threshold=1.0)
+    assert here.require("precision >= 0.3").outcome == "met"
+    assert "where" not in str(here.require("precision >= 0.3"))
+
+
+@pytest.mark.parametrize("options", [{}, {"propensity": np.full(4000, 0.5), "prevalence": None}])
+def test_every_form_says_where_a_claim_is_judged(options, tmp_path):
+    claiming = deployed(**options).claiming("precision >= 0.3")
+    assert claiming.verdict.light == "unsupported"
+    said = "precision ≥ 30 % where 1 % are positive (as required)"
+    assert said in " ".join(str(claiming).split())
+    assert said in claiming.to_markdown()
+    document = claiming.to_dict()["models"][0]
+    assert document["verdict"]["claim"]["deploy_prevalence"] == 0.01
+    assert document["words"]["claim"] == said
+    claiming.to_html(tmp_path / "page.html")
+    assert said in (tmp_path / "page.html").read_text()
+    light = (
+        deployed(**options).claiming("precision >= 0.01").to_dict()["models"][0]["words"]["light"]
+    )
+    assert light.endswith(", and rates are the same there")
+
+
+def test_what_hangs_on_an_estimated_share_is_open_there_too():
+    found = deployed(prevalence=None)
+    low = next(row.estimate.low for row in found.deployed() if row.metric == "precision")
+    judgement = found.require(f"precision >= {low * 0.95:.4f}").judgements[0]
+    assert judgement.outcome == "inconclusive"
+    assert "only estimated" in judgement.why
+    assert found.require("precision >= 0.9").outcome == "failed"  # at every share
+    assert found.require("precision >= 0.005").outcome == "met"
+
+
+def test_the_highest_rows_cannot_be_carried_over():
+    with pytest.raises(uc.InputError, match="the highest rows do not"):
+        deployed().require("precision@top 100 >= 0.2")

@@ -177,3 +177,28 @@ def test_it_is_in_every_form(tmp_path):
     rows = {row["metric"]: row for row in document["deployed"]["differences"]}
     assert rows["f1"]["low"] == pytest.approx(by_metric(found.deployed())["f1"].difference.low)
     assert "deployed" not in json.loads(compared(y, scores).to_json())
+
+
+def test_a_requirement_on_two_models_is_judged_where_they_will_work():
+    rng = np.random.default_rng(3)
+    truth = rng.random(6000) < 0.5
+    y, score = (truth & (rng.random(6000) < 0.6)).astype(int), rng.normal(2.5 * truth)
+    asked = {"unlabeled": 0, "prevalence": 0.5, "threshold": {"wide": 0.5, "strict": 2.5}}
+    condition = "wide.f1 > strict.f1"
+    here = uc.compare(y, {"wide": score, "strict": score}, **asked)
+    assert here.require(condition).outcome == "met"
+    found = uc.compare(y, {"wide": score, "strict": score}, deploy_prevalence=0.02, **asked)
+    verdict = found.require(condition, "wide.precision < 0.5", "f1 > 0.01")
+    assert [each.outcome for each in verdict.judgements] == ["failed", "met", "met", "met"]
+    assert str(verdict).count("where 2 % are positive") == 4
+    gap = next(each.difference for each in found.deployed() if each.metric == "f1")
+    assert verdict.judgements[0].estimate == gap
+
+
+def test_an_estimated_share_may_turn_a_difference_there():
+    y, scores = models(5)
+    found = compared(y, scores, prevalence=None, deploy_prevalence=0.01)
+    assert by_metric(found.deployed())["accuracy"].difference.high < 0
+    verdict = found.require("new.roc_auc > old.roc_auc", "old.accuracy > new.accuracy")
+    assert [each.outcome for each in verdict.judgements] == ["met", "inconclusive"]
+    assert "only estimated" in verdict.judgements[1].why

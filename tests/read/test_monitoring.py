@@ -64,12 +64,35 @@ def test_a_wide_range_leads_and_its_middle_is_called_a_guess(tmp_path):
         assert f"{each.value:.3f} ({each.low:.3f}" not in str(found)
 
 
+def test_positives_that_are_never_found_make_no_period_immature():
+    score, seen, labels, _ = draw(np.random.default_rng(0))
+    given = {"observed": seen, "found": labels, "threshold": CUT, "until": SPAN}
+    with collect_warnings():
+        all_found, some = (
+            uc.monitor(score, **given, found_eventually=share).alarm for share in (1.0, 0.7)
+        )
+    assert all_found is not None
+    assert some is not None
+    assert [look[0] for look in some.looks] == [look[0] for look in all_found.looks]
+
+
 def test_a_period_without_flagged_rows_has_a_reason():
     score, seen, found, _ = draw(np.random.default_rng(1))
     score[seen < 31] = -10
     result = uc.monitor(score, observed=seen, found=found, threshold=CUT, until=SPAN)
     assert result.rows[0].note == "no row is flagged"
     assert json.loads(result.to_json())["periods"][0]["precision"] is None
+
+
+def test_a_small_share_ever_found_makes_no_month_too_young():
+    # One positive in ten is ever found, most of them within two months.
+    score, seen, found, _ = draw(np.random.default_rng(1))
+    kept = np.where(np.random.default_rng(2).random(len(found)) < 0.1, found, np.nan)
+    with collect_warnings():
+        result = uc.monitor(
+            score, observed=seen, found=kept, threshold=CUT, until=SPAN, found_eventually=0.1
+        )
+    assert [row.precision is not None for row in result.rows[:12]] == [True] * 12
 
 
 def test_weeks_begin_on_mondays():

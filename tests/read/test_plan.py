@@ -1,11 +1,16 @@
 """Plans of reviews: strata, shares of the budget, and what they are said to buy."""
 
+import csv
+import io
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import undercount as uc
+from undercount.assume.review_sheet import make_sheet
+from undercount.count.draw import DrawnRows
+from undercount.count.review_file import as_review_csv
 from undercount.read import unlabeled_rows
 from undercount.read.allocation import fill
 from undercount.read.plan import next_design
@@ -208,6 +213,22 @@ def test_verdicts_and_rows_have_weights_together():
         uc.evaluate(y, score, reviews=heavy.answered([0, 1, 0, 0]), **options)
     equal = uc.plan_reviews(y, score, **known, **options, sample_weight=np.ones(8))
     assert uc.evaluate(y, score, reviews=equal.answered([0, 1, 0, 0]), **options)
+
+
+def test_the_design_of_a_huge_plan_fits_into_a_cell_of_a_spreadsheet():
+    rng = np.random.default_rng(0)
+    n = 20_000
+    counts = uc.ScoreCounts.from_counts(
+        1e-300 * rng.normal(size=n), rng.poisson(1, n), np.zeros(n), np.full(n, 123_456_789.0)
+    )
+    options = {"threshold": 1e-300, "unlabeled_prevalence": 0.1}
+    design = uc.design_reviews(counts, budget=400_000, **options)
+    few = replace(design, order=design.order[:1])
+    drawn = DrawnRows(few.order, {"p": few.edges[few.order]}, np.array([1]), {})
+    sheet = make_sheet(few, drawn, counts, {"label": "y", "keep": ["a" * 100] * 20})
+    header, case = csv.reader(io.StringIO(as_review_csv(sheet).removeprefix("\ufeff"), newline=""))
+    assert max(map(len, case)) < 32_767
+    assert header[-1] == "design"
 
 
 def test_a_further_round_refuses_rows_in_another_order(rows):

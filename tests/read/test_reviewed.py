@@ -49,6 +49,28 @@ def check(evaluation):
     return next(c for c in evaluation.checks if c.code == CODES["labels-and-reviews"])
 
 
+def test_random_labels_are_never_wider_than_reviews_alone():
+    """Nearly all high scores are positive: no cell may hold more positives than rows."""
+    rng = np.random.default_rng(5)
+    for seed in range(6):
+        truth = rng.random(4000) < 0.5
+        score = rng.normal(3.5 * truth)
+        y = np.where(truth & (rng.random(4000) < 0.3), 1, 0)
+        plan = uc.plan_reviews(
+            y, score, unlabeled=0, budget=40, threshold=CUT, unlabeled_prevalence=0.4,
+            random_state=seed,
+        )  # fmt: skip
+        reviews = plan.answered(truth[plan.rows])
+        found = uc.evaluate(y, score, unlabeled=0, threshold=CUT, reviews=reviews).reviewed
+        for metric in ("precision", "recall", "f1", "roc_auc", "average_precision"):
+            at = CUT if metric in ("precision", "recall", "f1") else None
+            alone, both = (found.estimate(metric, at, labels=kind) for kind in ("any", "random"))
+            assert both.high - both.low <= (alone.high - alone.low) * (1 + 1e-12), metric
+            assert both.low <= both.value <= both.high
+        strata = found.metrics("random").strata
+        assert (strata.positive <= strata.cells.everyone + 1e-9).all()
+
+
 def test_reviews_alone_lead_unless_the_user_vouches_for_the_labels():
     truth, score, found = reviewed()
     assert not found.reviewed.rejected

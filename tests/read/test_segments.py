@@ -382,6 +382,14 @@ def test_each_segment_takes_its_part_of_the_chances():
         uc.evaluate(counted, propensity=chance)
 
 
+def test_a_segment_where_the_score_is_useless_is_no_sign_of_unlike_labels():
+    y, score, by, truth = _labelled_alike_or_not((0.5, 0.5, 0.5))
+    score = np.where(by == 2, np.random.default_rng(3).normal(size=len(y)), score)
+    found = uc.evaluate(y, score, by=by, threshold=1.5, prevalence=truth.mean())
+    assert [each.level for each in found.overall.checks if each.code == "UC022"] == ["info"]
+    assert found.require("recall >= 0.5").judgements[2].outcome == "failed"
+
+
 def test_the_tests_speak_of_the_population_unless_asked_of_the_rows():
     y, score, by, truth = _labelled_alike_or_not((0.6, 0.6, 0.6))
     options = {"threshold": 1.5, "prevalence": {k: truth[by == k].mean() for k in range(3)}}

@@ -50,6 +50,15 @@ def test_cases_are_counted_as_people_say(ends, words):
     assert case_words(uc.Estimate(value, low, high)) == words
 
 
+def test_a_number_that_hangs_on_an_estimated_share_is_said_as_a_range():
+    y, score, truth = simulate(2.0)
+    for share, first in ((None, "Between"), (float(truth.mean()), "About")):
+        found = uc.evaluate(y, score, unlabeled=0, threshold=1.0, prevalence=share)
+        assert plain_words(found).startswith(first)
+        ranked = plain_words(uc.evaluate(y, score, unlabeled=0, prevalence=share))
+        assert (" to " in ranked) == (share is None)
+
+
 def simulate(shift, *, label_frequency=0.4, n=3000, share=0.3):
     rng = np.random.default_rng(5)
     truth = rng.random(n) < share
@@ -80,7 +89,7 @@ def test_a_claim_that_is_not_supported_is_said_beside_the_number():
     evaluation = uc.evaluate(y, score, unlabeled=0, threshold=1.0, prevalence=truth.mean())
     high = evaluation["precision"].high
     claimed = evaluation.claiming(f"precision >= {high + 0.05:.2f}")
-    assert "That does not support precision ≥" in plain_words(claimed)
+    assert "The number does not support precision ≥" in plain_words(claimed)
     assert "support" not in plain_words(evaluation)
     # The claim is about another number than the sentence.
     assert "support" not in plain_words(evaluation.claiming("recall >= 0.999"))

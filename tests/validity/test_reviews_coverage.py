@@ -108,6 +108,39 @@ def test_random_labels_sharpen_the_answer_and_pass_the_test():
     assert np.mean(p_values < 0.05) < 0.05 + 4 * (0.05 * 0.95 / len(p_values)) ** 0.5
 
 
+@pytest.mark.parametrize("prevalence", [0.1, 0.4])
+def test_a_few_reviews_with_random_labels_are_honest(prevalence):
+    """Of this interval and that of reviews alone the narrower one is taken, and still holds."""
+    _, held, _ = simulate(0.0, 60, "random", repeats=150, prevalence=prevalence)
+    for (metric, level), inside in held.items():
+        error = (level * (1 - level) / len(inside)) ** 0.5
+        assert np.mean(inside) > level - 4 * error, (metric, level, np.mean(inside))
+
+
+@pytest.mark.parametrize("slope", [0.0, 1.0, -1.0])
+@pytest.mark.parametrize("prevalence", [0.01, 0.1, 0.4])
+def test_plans_promise_a_range_that_holds(prevalence, slope):
+    """The share is estimated from the labels, which misleads where they prefer some scores."""
+    rng, cut, found = np.random.default_rng(29), CUTS["normal"], []
+    for repeat in range(25):
+        truth, score, y = draw(rng, slope, prevalence=prevalence)
+        plan = uc.plan_reviews(
+            y, score, unlabeled=-1, budget=200, threshold=cut, random_state=repeat
+        )
+        counts = uc.ScoreCounts.from_rows(
+            y, score, unlabeled=-1, compact=True, knots=[*plan.design.edges, cut]
+        )
+        reached = Reviewed(counts, plan.answered(truth[plan.rows])).estimate("f1", cut)
+        span = plan.expected_range[200]["f1"]
+        width = (reached.high - reached.low) / 2
+        found.append([width, plan.expected[200]["f1"], span.low, span.high])
+    achieved, promised, low, high = np.transpose(found)
+    # Four in five should be held; 25 draws tell that to .08.
+    assert np.mean((low <= achieved) & (achieved <= high)) > 0.8 - 2 * 0.08
+    if slope == 0:
+        assert 0.85 < achieved.mean() / promised.mean() < 1.15
+
+
 def test_sixty_random_labels_pass_the_test():
     """Weights that followed the plan, and so the labels, rejected .09 of them."""
     rng, cut, p_values = np.random.default_rng(23), 2.5, []

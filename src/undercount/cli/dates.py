@@ -9,7 +9,6 @@ from undercount.errors import InputError
 
 if TYPE_CHECKING:
     from undercount.cli.inputs import ModelColumns
-    from undercount.prevalence.late_labels import LateLabels
 
 OBSERVED = "Column with the date of the row."
 FOUND = "Column with the date of its label; empty if none."
@@ -43,43 +42,37 @@ def read_day(text: str | None) -> str | float | None:
         return text
 
 
-def take_dates(
-    data: tuple[str, ...], rows: "ModelColumns", options: dict[str, Any]
-) -> "ModelColumns":
+def date_columns(options: dict[str, Any]) -> list[str]:
+    """Return the columns of both dates; none if they were not named."""
+    names = [options.get("observed"), options.get("found")]
+    if not any(names):
+        return []
+    if not all(names) or names[0] == names[1]:
+        raise InputError("--observed and --found go together, and name two columns")
+    if options["chance"]:
+        raise InputError("--found tells the chance of each label; leave --chance out")
+    return [str(name) for name in names]
+
+
+def take_dates(rows: "ModelColumns", options: dict[str, Any]) -> "ModelColumns":
     """Return the rows with the chance that their labels have arrived, if dates were named."""
-    late = _fit_late_labels(data, rows, options)
-    if late is None:
+    if not rows.dates:
         return rows
     import numpy as np  # noqa: PLC0415 - only when needed
 
-    young = int(np.count_nonzero(~late.usable_))
-    note = [f"{young:,} rows too young for a label left out"] if young else []
-    # What was found after --until has not arrived.
-    labels = np.where((rows.labels == 1) & ~late.rows_.labelled, np.nan, rows.labels)
-    return replace(rows, labels=labels, chance=late, notes=[*rows.notes, *note])
-
-
-def _fit_late_labels(
-    data: tuple[str, ...], rows: "ModelColumns", options: dict[str, Any]
-) -> "LateLabels | None":
-    """Return the delays of the labels of these rows; None if no dates were named."""
-    from undercount.count.files import read_dated  # noqa: PLC0415 - DuckDB
     from undercount.prevalence.late_labels import (  # noqa: PLC0415
         LateLabels,
         dates_of_positives,
     )
 
-    names = [options.get("observed"), options.get("found")]
-    if not any(names):
-        return None
-    if not all(names) or names[0] == names[1]:
-        raise InputError("--observed and --found go together, and name two columns")
-    if options["chance"]:
-        raise InputError("--found tells the chance of each label; leave --chance out")
-    columns = read_dated(list(data), [], [str(name) for name in names])
-    observed, found = (columns[str(name)][rows.place] for name in names)
     late = LateLabels(
         found_eventually=options["found_eventually"], confidence_level=options["confidence_level"]
     )
-    dates = dates_of_positives(found, rows.labels == 1)
-    return late.fit(observed, dates, until=read_day(options["until"]))
+    observed, found = rows.dates
+    found = dates_of_positives(found, rows.labels == 1)
+    late.fit(observed, found, until=read_day(options["until"]))
+    young = int(np.count_nonzero(~late.usable_))
+    note = [f"{young:,} rows too young for a label left out"] if young else []
+    # What was found after --until has not arrived.
+    labels = np.where((rows.labels == 1) & ~late.rows_.labelled, np.nan, rows.labels)
+    return replace(rows, labels=labels, chance=late, notes=[*rows.notes, *note])

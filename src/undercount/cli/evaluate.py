@@ -136,13 +136,14 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
         reading = read_kept(data, options, knots, compact=pure)
     else:
         reading = read(data, options, knots, compact=pure)
-    if reading.sources is not None:
-        options |= share_of_sources(reading.sources, options)
+    by_sources = share_of_sources(reading.sources, options)
+    if not (options["reviews"] or options["audited"]):  # which tell the share themselves
+        options |= by_sources
     if options["by"]:
         return evaluate_by(reading, requirements, options)
     if verdicts is not None:
         verdicts.check(reading.counts)
-        before = _evaluate_alone(reading, options) if prints(options) else []
+        before = _evaluate_alone(reading, options | by_sources) if prints(options) else []
         rows_kept = bool(reading.models)
         options["verdicts"] = verdicts.at_places(reading.place) if rows_kept else verdicts.reviews
     evaluations = [
@@ -152,14 +153,18 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     if verdicts is not None:
         reading.notes.extend(verdicts.notes(before, evaluations))
     if requirements:
-        evaluations = [replace(each, claim=requirements[0]) for each in evaluations]
+        evaluations = [replace(each, claim=each.placed(requirements[0])) for each in evaluations]
     options["data_name"] = data_name(data or (options["positives"], options["unlabeled"]))
     write_evaluations(evaluations, reading.notes, options)
     return report_verdict(_judge(evaluations, requirements), options)
 
 
-def share_of_sources(sources: tuple[int, int, int, int], options: dict[str, Any]) -> dict[str, Any]:
+def share_of_sources(
+    sources: tuple[int, int, int, int] | None, options: dict[str, Any]
+) -> dict[str, Any]:
     """Return the option of the share that two sources of labels tell, unless one was given."""
+    if sources is None:
+        return {}
     from undercount.prevalence import TwoSources  # noqa: PLC0415 - scikit-learn
 
     given = ("prevalence", "unlabeled_prevalence", "label_frequency")
@@ -180,7 +185,10 @@ def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:
 
     if options["label"] is None:  # counts or two files, of which no row can be chosen
         return "ROWS --label COLUMN --score COLUMN"
-    words = [*(data or _database_words(options)), "--label", options["label"], "--score", name]
+    labels = [options["label"], options.get("second_label")]
+    words = [*(data or _database_words(options))]
+    words += [word for label in labels if label for word in ("--label", label)]
+    words += ["--score", name]
     if options["unlabeled"] is not None:
         words += ["--unlabeled", options["unlabeled"]]
     if options["positive_label"] is not None:

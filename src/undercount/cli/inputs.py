@@ -5,7 +5,7 @@ This imports DuckDB, so that commands import it only when they run.
 
 import math
 import os
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.cli.command import progress
-from undercount.cli.dates import take_dates
+from undercount.cli.dates import date_columns, take_dates
 from undercount.cli.options import DATABASE_VARIABLE
 from undercount.count.arrays import row_words
 from undercount.count.counts_file import is_counts_file, open_counts
@@ -46,6 +46,7 @@ RECODE_LOOKED = (
     "name another column of labels with --label"
 )
 CASE = "write it into --query, CASE WHEN … THEN 1 ELSE 0 END"
+JOIN = "make one column of both, 1 where either found a positive, and give a --prevalence"
 # Column of rows that any source of labels found positive.
 EITHER = "found by either"
 ONE_MEANS = "1 means found by that source, and every row counts once"
@@ -89,6 +90,7 @@ class ModelColumns:
     cluster: NDArray[Any] | None = None
     chance: "FloatArray | LateLabels | None" = None
     by: list[NDArray[Any]] = field(default_factory=list)
+    dates: list[FloatArray] = field(default_factory=list)  # of the row, and of its label
 
 
 @dataclass(frozen=True)
@@ -114,13 +116,7 @@ def read(
     with progress("reading", options) as tell:
         if by and (options["positives"] or not label or not scores):
             raise InputError("--by COLUMN goes with --label COLUMN and --score COLUMN of rows")
-        if options.get("second_label"):
-            _refuse(
-                options,
-                ("negative", "unlabeled", "positives", "weight", "positive_label"),
-                "two --label",
-                ONE_MEANS,
-            )
+        refuse_beside_sources(options, in_database=names_database(data, options))
         if options["positives"] and options.get("cluster"):
             raise InputError("--cluster does not go with --positives; put all rows into one file")
         if options["positives"]:
@@ -155,10 +151,23 @@ def read(
         )
 
 
+def refuse_beside_sources(options: dict[str, Any], *, in_database: bool = False) -> None:
+    """Refuse what two sources of labels do not go with, so that none is left out in silence."""
+    if not options.get("second_label"):
+        return
+    beside = ("negative", "unlabeled", "positives", "weight", "positive_label")
+    rows = ("cluster", "chance", "observed", "found")
+    _refuse(options, beside, "two --label", ONE_MEANS)
+    _refuse(options, rows, "two --label", JOIN)
+    if in_database:
+        raise InputError(f"a database takes one --label; {JOIN}", argument="label")
+
+
 def read_kept(
     data: tuple[str, ...], options: dict[str, Any], knots: Sequence[float], *, compact: bool
 ) -> Reading:
     """Read the rows that have every score, with cluster or chance of each, and keep them."""
+    refuse_beside_sources(options)
     if names_database(data, options):
         if options.get("by"):
             raise InputError(
@@ -174,7 +183,7 @@ def read_kept(
     from undercount.read.counted_model import count_model  # noqa: PLC0415 - only when needed
 
     refuse_no_data(data)
-    rows = take_dates(data, read_models(data, options), options)
+    rows = take_dates(read_models(data, options), options)
     about = {"target": options["target"] or "dataset"}
     about["confidence_level"] = options["confidence_level"]
     models = {}
@@ -221,21 +230,21 @@ def count_rows(
             relation = relation_of(source, numbers, others)
             sources = None
             if second_label:
-                relation, sources = _join_sources(relation, scores, label, second_label)
+                relation, sources = join_sources(relation, scores, label, second_label)
                 label = EITHER
             rows = find_rows(source, relation, label, scores)
             coding, note = infer_coding(rows.labels, unlabeled, negative, positive)
-            note = note if sources is None else _source_words(sources)
+            note = note if sources is None else source_words(sources)
             columns = {"label": label, "weight": weight, "unlabeled": coding, "cluster": cluster}
             options = {"compact": True, **columns, **options}
             counted = count_scores(rows.scored, score=list(scores), **options)
-            segments = _count_segments(rows.scored, scores, by, options)
+            segments = _count_segments(rows.scored, counted, by, options)
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error, {label: RECODE})
     return Reading(dict(counted), "single-sample", [rows.words, note], segments, sources)
 
 
-def _join_sources(
+def join_sources(
     rows: Any, scores: Sequence[str], first: str, second: str
 ) -> tuple[Any, tuple[int, int, int, int]]:
     """Label the rows that either source found positive; count what each found, of scored rows."""
@@ -248,7 +257,8 @@ def _join_sources(
     return joined, (found[0], found[1], found[2], found[3])
 
 
-def _source_words(sources: tuple[int, int, int, int]) -> str:
+def source_words(sources: tuple[int, int, int, int]) -> str:
+    """Say what a label of two sources means, and how many rows each found."""
     first, second, both, _ = sources
     return (
         f"1 = found by a source, anything else = not found; {first:,} by the first, {second:,} by "
@@ -257,13 +267,20 @@ def _source_words(sources: tuple[int, int, int, int]) -> str:
 
 
 def _count_segments(
-    rows: Any, scores: Sequence[str], by: Sequence[str], options: dict[str, Any]
+    rows: Any, counted: Mapping[str, ScoreCounts], by: Sequence[str], options: dict[str, Any]
 ) -> dict[str, dict[Hashable, ScoreCounts]]:
-    """Count the rows of each segment, if there are any, once more."""
+    """Count the rows of each segment, if there are any, once more.
+
+    Scores at which segments are compared are kept apart, as thresholds are.
+    """
     if not by:
         return {}
+    from undercount.read.one_label_frequency import frequency_edges  # noqa: PLC0415 - when needed
+
     columns = by[0] if len(by) == 1 else list(by)
-    found: Any = count_scores(rows, score=list(scores), by=columns, **options)
+    edges = [edge for each in counted.values() for edge in frequency_edges(each).tolist()]
+    knots = [*options.get("knots", ()), *edges]
+    found: Any = count_scores(rows, score=list(counted), by=columns, **{**options, "knots": knots})
     return {name: dict(parts) for name, parts in found.items()}
 
 
@@ -314,7 +331,7 @@ def _count_database(options: dict[str, Any], by: Sequence[str], **how: Any) -> R
         coding, note = infer_coding(rows.labels, unlabeled_value(options), options["negative"])
         columns = {"label": label, "weight": weight, "unlabeled": coding}
         counted = count_scores(rows.scored, score=scores, **columns, **how)
-        segments = _count_segments(rows.scored, scores, by, {**columns, **how})
+        segments = _count_segments(rows.scored, counted, by, {**columns, **how})
     return Reading(dict(counted), "single-sample", [rows.words, note], segments)
 
 
@@ -386,11 +403,12 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     by = options.get("by")  # of compare it is the metric that decides
     segments = list(by) if isinstance(by, tuple | list) else []
     groups = [*([cluster] if cluster else []), *segments]
-    in_database = names_database(data, options)
+    in_database, dates = names_database(data, options), date_columns(options)
     if in_database:
         found = _fetch_columns(options, numbers, groups)
     else:
-        found = read_numbers(data, numbers, {label: RECODE}, groups, word_of(label, positive))
+        words = word_of(label, positive)
+        found = read_numbers(data, numbers, {label: RECODE}, groups, words, dates)
     kept = _complete(found, scores)
     labels = found[label][kept]
     values, times = np.unique(labels, return_counts=True)
@@ -415,6 +433,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
         found[cluster][kept] if cluster else None,
         found[chance][kept] if chance else None,
         [found[name][kept] for name in segments],
+        [found[name][kept] for name in dates],
     )
 
 

@@ -175,11 +175,13 @@ def _split_labels(ctx: click.Context, _option: Any, given: tuple[str, ...]) -> s
     """Return the first column of labels, and keep a second one, a source of its own, beside it."""
     if "" in given:
         raise click.BadParameter("--label must not be empty")
-    if len(given) > 1 and ctx.command.name != "evaluate":
-        raise click.BadParameter(f"{ctx.command.name} takes one --label; evaluate takes two")
+    if len(given) > 1 and ctx.command.name not in ("evaluate", "plan"):
+        raise click.BadParameter(
+            f"{ctx.command.name} takes one --label; evaluate and plan take two"
+        )
     if len(given) > 2:  # noqa: PLR2004 - of two sources
         raise click.BadParameter(f"give one --label, or two sources of labels; got {len(given)}")
-    if ctx.command.name == "evaluate":
+    if ctx.command.name in ("evaluate", "plan"):
         ctx.params["second_label"] = given[1] if len(given) > 1 else None
     return given[0] if given else None
 
@@ -190,13 +192,15 @@ POSITIVE_LABEL = click.option(
     help="Label that means positive, if it is not 1: fraud, say. Others are read as 0.",
 )
 _share = ShareType()
+LABEL = click.option(
+    "--label",
+    multiple=True,
+    callback=_split_labels,
+    help="Column of labels: 1 positive, 0 negative or unlabeled; evaluate and plan take two "
+    "sources.",
+)
 _columns = (
-    click.option(
-        "--label",
-        multiple=True,
-        callback=_split_labels,
-        help="Column of labels: 1 positive, 0 negative or unlabeled; evaluate takes two sources.",
-    ),
+    LABEL,
     click.option("--score", "scores", multiple=True, help="Column of scores; repeat for models."),
 )
 _codings = (

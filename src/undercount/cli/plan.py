@@ -11,6 +11,7 @@ from undercount.cli.options import (
     DATA,
     DEBUG,
     JSON,
+    LABEL,
     POSITIVE_LABEL,
     QUIET,
     SEED,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command, short_help="Choose the rows whose review says most.")
 @DATA
-@click.option("--label", help="Column of labels: 1 positive, 0 negative or unlabeled.")
+@LABEL
 @click.option("--score", "scores", multiple=True, help="Column of scores; the first makes strata.")
 @click.option("--unlabeled", help="Label value that means unlabeled.")
 @click.option("--negative", type=float, help="Label value that means verified negative (0).")

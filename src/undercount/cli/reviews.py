@@ -14,14 +14,18 @@ from numpy.typing import NDArray
 from undercount.assume.review_sheet import check_same_rows, sheet_reviews
 from undercount.assume.reviews import ReviewDesign, Reviews
 from undercount.cli.inputs import (
+    EITHER,
     RECODE,
     ModelColumns,
     ScoredRows,
     find_rows,
     infer_coding,
+    join_sources,
     names_database,
     open_rows,
+    refuse_beside_sources,
     refuse_no_data,
+    source_words,
     unlabeled_value,
     word_of,
 )
@@ -46,8 +50,9 @@ from undercount.read.supposed_share import SupposedShare, suppose_share
 from undercount.read.unlabeled_rows import knots_of
 from undercount.show.text import before_words
 
-# Reviews for which prices are asked when only a half-width is given.
-FIRST_BUDGET = 100
+# Reviews for which prices are asked first when only a half-width is given, how often a budget is
+# tried, and how many times what is needed it may be.
+FIRST_BUDGET, TRIALS, NEAR = 100, 4, 1.05
 
 
 def plan_files(data: Sequence[str], options: dict[str, Any]) -> tuple[RowPlan, list[str]]:
@@ -70,14 +75,16 @@ def plan_files(data: Sequence[str], options: dict[str, Any]) -> tuple[RowPlan, l
     keep = _kept_columns(options)
     # Whose each row is stands beside it; rows are drawn one by one all the same.
     keep += [name for name in (options["cluster"],) if name and name not in keep]
+    refuse_beside_sources({**options, "cluster": None}, in_database=in_database)
     if in_database:
         return _plan_table(label, scores, keep, options)
     word = word_of(label, options.get("positive_label"))
-    with open_source(data, [*dict.fromkeys([label, *scores, *keep])], word) as source:
+    labels = [name for name in (label, options.get("second_label")) if name]
+    with open_source(data, [*dict.fromkeys([*labels, *scores, *keep])], word) as source:
         try:
-            return _plan_source(source, label, scores, keep, options)
+            return _plan_source(source, labels, scores, keep, options)
         except duckdb.ConversionException as error:
-            refuse_text(source, [label, *scores], error, {label: RECODE})
+            refuse_text(source, [*labels, *scores], error, {label: RECODE})
 
 
 def _kept_columns(options: dict[str, Any]) -> list[str]:
@@ -89,12 +96,20 @@ def _kept_columns(options: dict[str, Any]) -> list[str]:
 
 
 def _plan_source(
-    source: Source, label: str, scores: list[str], keep: list[str], options: dict[str, Any]
+    source: Source, labels: list[str], scores: list[str], keep: list[str], options: dict[str, Any]
 ) -> tuple[RowPlan, list[str]]:
-    numbers = list(dict.fromkeys([label, *scores]))
-    rows = find_rows(source, relation_of(source, numbers, []), label, scores)
-    everything = with_position(relation_of(source, numbers, keep), options["seed"])
-    return _plan(rows, everything, label, scores, keep, options)
+    numbers = list(dict.fromkeys([*labels, *scores]))
+    relation, everything = (relation_of(source, numbers, others) for others in ([], keep))
+    label, note = labels[0], ""
+    if len(labels) > 1:  # labelled by either, as `evaluate` reads them
+        relation, found = join_sources(relation, scores, *labels)
+        everything, _ = join_sources(everything, scores, *labels)
+        label, note = EITHER, source_words(found)
+    rows = find_rows(source, relation, label, scores)
+    plan, notes = _plan(
+        rows, with_position(everything, options["seed"]), label, scores, keep, options
+    )
+    return plan, [notes[0], note, *notes[2:]] if note else notes
 
 
 def _plan_table(
@@ -190,12 +205,16 @@ def _design(
         "random_state": options["seed"],
         "rival": rival,
     }
-    budget = options["budget"]
-    if budget is None:
-        tried = design_reviews(counts, budget=FIRST_BUDGET, **given)
-        level = options["confidence_level"]
-        prices = Prices.of(counts, tried, level, rival=rival, span=supposed.span)
-        budget = max(prices.budget_for(goal, options["half_width"]) for goal in tried.goal)
+    if options["budget"] is not None:
+        return design_reviews(counts, budget=options["budget"], **given)
+    budget, level = FIRST_BUDGET, options["confidence_level"]
+    for _ in range(TRIALS):  # strata are those of the budget, and its price depends on them
+        design = design_reviews(counts, budget=budget, **given)
+        prices = Prices.of(counts, design, level, rival=rival, span=supposed.span)
+        needed = max(prices.budget_for(goal, options["half_width"]) for goal in design.goal)
+        if needed <= budget <= NEAR * needed:
+            return design
+        budget = needed
     return design_reviews(counts, budget=budget, **given)
 
 

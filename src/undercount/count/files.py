@@ -89,6 +89,7 @@ def read_numbers(
     hints: Mapping[str, str] | None = None,
     groups: Sequence[str] = (),
     words: Mapping[str, str] | None = None,
+    dates: Sequence[str] = (),
 ) -> dict[str, NDArray[Any]]:
     r"""Read whole columns of numbers, with NaN where a value is missing.
 
@@ -103,6 +104,8 @@ def read_numbers(
         Columns to read as they are, text or numbers; None where a value is missing.
     words : mapping of str, optional
         Columns that are 1 where they hold this value, and 0 at any other.
+    dates : sequence of str
+        Columns of dates, to be read as days since 1970.
 
     Examples
     --------
@@ -116,14 +119,14 @@ def read_numbers(
     """
     wanted = list(dict.fromkeys(names))
     others = [name for name in groups if name not in wanted]
-    with open_source(paths, [*wanted, *others], words) as source:
+    with open_source(paths, [*wanted, *others, *dates], words) as source:
         try:
-            found = relation_of(source, wanted, others).fetchnumpy()
+            found = relation_of(source, wanted, others, dates).fetchnumpy()
         except duckdb.ConversionException as error:
             refuse_text(source, wanted, error, hints)
         for name in wanted:
             refuse_long_integers(found[name])
-        kept = {name: fill_masked(found[name].astype(np.float64)) for name in wanted}
+        kept = {name: fill_masked(found[name].astype(np.float64)) for name in [*wanted, *dates]}
         return kept | {name: _with_none(found[name]) for name in others}
 
 
@@ -152,16 +155,7 @@ def read_dated(
     ...     read_dated(path, ["risk"], ["seen"])["seen"]
     array([ 2., nan])
     """
-    wanted = list(dict.fromkeys(numbers))
-    with open_source(paths, [*wanted, *dates]) as source:
-        picked = [f"{_number(source, name)} AS {quote_name(name)}" for name in wanted]
-        picked += [f"{_days(source, name)} AS {quote_name(name)}" for name in dates]
-        query = f"SELECT {', '.join(picked)} FROM {source.table}"  # noqa: S608 - quoted names
-        try:
-            found = source.query(query).fetchnumpy()
-        except duckdb.ConversionException as error:
-            refuse_text(source, wanted, error)
-        return {name: fill_masked(found[name].astype(np.float64)) for name in [*wanted, *dates]}
+    return read_numbers(paths, numbers, dates=dates)
 
 
 def _days(source: Source, name: str) -> str:
@@ -190,11 +184,12 @@ def _days(source: Source, name: str) -> str:
 
 
 def relation_of(
-    source: Source, numbers: Sequence[str], groups: Sequence[str]
+    source: Source, numbers: Sequence[str], groups: Sequence[str], dates: Sequence[str] = ()
 ) -> duckdb.DuckDBPyRelation:
-    """Select the columns, those of numbers as numbers."""
+    """Select the columns, those of numbers as numbers and those of dates as days."""
     picked = [f"{_number(source, name)} AS {quote_name(name)}" for name in numbers]
     picked += [quote_name(name) for name in groups if name not in numbers]
+    picked += [f"{_days(source, name)} AS {quote_name(name)}" for name in dates]
     return source.query(f"SELECT {', '.join(picked)} FROM {source.table}")  # noqa: S608 - quoted names
 
 

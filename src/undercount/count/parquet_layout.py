@@ -96,6 +96,8 @@ def pick_columns(layouts: Sequence[ParquetLayout], wanted: Sequence[str]) -> lis
             column, kind = quote_name(name), layout.types.get(name, "")
             if len(kinds) > 1 and kinds <= {*NUMBERS} and kinds & {*FLOATS}:
                 picked.append(f"{_as_double(column, kind)} AS {column}")
+            elif len(kinds) > 1 and kind == "FLOAT":  # as text its digits would be other ones
+                picked.append(f"CAST({column} AS DOUBLE) AS {column}")
             else:
                 picked.append(column)
         found.append(", ".join(picked))

@@ -46,10 +46,15 @@ def find_files(path: str) -> list[str]:
         return [path]
     if Path(path).is_dir():
         inside = sorted(map(str, Path(path).rglob("*.*")))
-        return [file for file in inside if Path(file).is_file() and _suffix(file) in KINDS]
+        return [file for file in inside if _is_part(Path(file)) and _suffix(file) in KINDS]
     if Path(path).exists():
         return [path]
     return sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - patterns may be absolute
+
+
+def _is_part(path: Path) -> bool:
+    """Whether a path in a folder should be a file; a link that leads nowhere should."""
+    return path.is_file() or (path.is_symlink() and not path.exists())
 
 
 def expand_paths(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
@@ -82,6 +87,9 @@ def _find_some(path: str) -> list[str]:
     if not found:
         rule = "no file matches" if glob.has_magic(path) else "there is no file"
         raise InputError(f"{rule} {path!r}; the working directory is {Path.cwd()}")
+    for file in found:
+        if Path(file).is_symlink() and not Path(file).exists():
+            raise InputError(f"{file} is a link that leads to no file; mend or remove it")
     return found
 
 

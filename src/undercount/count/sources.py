@@ -116,6 +116,7 @@ def open_source(
         remove_if_stopped(Path(spill)),
     ):
         files = _list_files(paths, spill)
+        before = [_state(file) for file in files]
         kind = find_format(files)
         connection = open_database(temp_directory=spill)  # nothing in the working directory
         connection.execute(PROGRESS)
@@ -123,8 +124,27 @@ def open_source(
         try:
             with input_errors(", ".join(files[:3])), watch_queries(connection):
                 yield replace(_open_files(connection, files, kind, wanted), words=words or {})
+            _refuse_changed(files, before)
         finally:
             connection.close()
+
+
+def _state(file: str) -> tuple[int, ...]:
+    """Return what changes when a file is written to or replaced."""
+    try:
+        found = Path(file).stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _refuse_changed(files: Sequence[str], before: Sequence[tuple[int, ...]]) -> None:
+    """Refuse what was read while somebody wrote: each look at it may have seen other rows."""
+    for file, state in zip(files, before, strict=True):
+        if _state(file) != state:
+            raise InputError(
+                f"{file} changed while it was read; wait until it is whole, or copy it first"
+            )
 
 
 def _list_files(paths: Paths, spill: str) -> tuple[str, ...]:

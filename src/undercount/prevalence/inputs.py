@@ -25,12 +25,21 @@ def as_counts(y: Any, score: Any, *, unlabeled: Any, sample_weight: Any) -> Scor
     return y
 
 
-def check_sizes(n_labelled: float, n_unlabeled: float) -> None:
-    """Raise unless there are enough labels and any unlabeled row."""
+def check_sizes(n_labelled: float, n_unlabeled: float, whole: float | None = None) -> None:
+    """Raise unless there are enough labels and any unlabeled row.
+
+    `n_labelled` is how many independent labels the `whole` number of them is worth, if that is
+    less: labels of one cluster, or of unequal weights, tell less than as many others.
+    """
     if n_labelled < MIN_LABELS:
+        got = f"{n_labelled:g}"
+        if whole is not None and f"{whole:g}" != got:
+            got = (
+                f"{whole:g}, worth about {n_labelled:.0f} independent ones, since labels of one "
+                "cluster, or of unequal weights, tell less"
+            )
         raise InputError(
-            f"estimating a prevalence needs at least {MIN_LABELS} labelled positives; got "
-            f"{n_labelled:g}. "
+            f"estimating a prevalence needs at least {MIN_LABELS} labelled positives; got {got}. "
             + wording(
                 "Review some unlabeled rows (plan_reviews), or give the prevalence, from a "
                 "VerifiedSample say",
@@ -49,8 +58,10 @@ def check_sizes(n_labelled: float, n_unlabeled: float) -> None:
 def check_counts(counts: ScoreCounts) -> None:
     """Raise unless the counts can carry an estimate."""
     # Ten rows of weight .1 are still ten labels, also where rounding makes them 9.9999999999999.
-    sizes = [round(counts.effective_size(label), 9) for label in ("positive", "unlabeled")]
-    check_sizes(*sizes)
+    labelled, others = (
+        round(counts.effective_size(label), 9) for label in ("positive", "unlabeled")
+    )
+    check_sizes(labelled, others, whole=counts.n_positive)
     if np.count_nonzero(counts.positive + counts.unlabeled) < 2:  # noqa: PLR2004 - not constant
         raise InputError("scores must vary; got one constant score, which identifies nothing")
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 # Positives found by both from which Chapman's estimate is nearly unbiased (Robson and Regier 1964).
 FEWEST_BOTH = 7
+# What the share rests on: sources that do not find the same positives, or a given dependence.
+INDEPENDENT_SOURCES = "independent sources"
+GIVEN_DEPENDENCE = "the dependence of the sources"
 
 
 class TwoSources(PrevalenceEstimator):
@@ -67,7 +70,7 @@ class TwoSources(PrevalenceEstimator):
     (497, 0.0213)
     """
 
-    _needs = ("two independent sources of labels",)
+    _needs = (INDEPENDENT_SOURCES,)
 
     labels_: "NDArray[np.float64] | None"
     found_: "tuple[NDArray[np.bool_], NDArray[np.bool_]] | None"

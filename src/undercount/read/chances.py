@@ -123,7 +123,23 @@ def fit_chances(
     columns = np.asarray(covariates, dtype=float).reshape(len(labels), -1)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=random_state)
     found = cross_val_predict(clone(classifier), columns, looked, cv=folds, method="predict_proba")
-    return np.asarray(found[:, 1], dtype=float)
+    chance = np.asarray(found[:, 1], dtype=float)
+    _refuse_zeros(chance, labels)
+    return chance
+
+
+def _refuse_zeros(chance: FloatArray, labels: NDArray[Any]) -> None:
+    """Refuse a classifier that calls impossible what happened; the rows are not at fault."""
+    impossible = np.flatnonzero((labels == 1) & (chance <= 0))
+    if impossible.size:
+        raise InputError(
+            f"the classifier of {named('propensity')} gives a chance of 0 to "
+            f"{impossible.size:,} rows that were labelled, the first at row {impossible[0]}; "
+            "smooth it (min_samples_leaf=50 of a forest, say), calibrate it "
+            "(CalibratedClassifierCV), or limit its chances from below. Keep the rows: without "
+            "them every number would be too good",
+            argument="propensity",
+        )
 
 
 def _row_values(counts: ScoreCounts, of_cells: Callable[[Any], FloatArray]) -> RowValues:

@@ -365,10 +365,11 @@ def negatives_check(counts: ScoreCounts) -> Check:
 def clusters_check(design: MixtureDesign, clusters: Clusters) -> Check:
     """UC020: intervals rest on clusters, of which enough should carry a label."""
     labels, labelled = float(design.sizes[LABELLED]), clusters.n_labelled
+    # Unlike rows in a cluster may tell more than others do, and still are no more labels.
+    worth = min(float(design.effective[LABELLED]), labels)
     message = (
         f"{clusters.n_clusters:,} clusters, {labelled:,} of them with a label; for the ROC AUC "
-        f"their {amount(labels)} labels are worth {float(design.effective[LABELLED]):,.0f} "
-        "independent ones"
+        f"their {amount(labels)} labels are worth {worth:,.0f} independent ones"
     )
     if design.clusters >= FEW_CLUSTERS:
         return Check(CODES["clusters"], "ok", message)

@@ -16,7 +16,7 @@ from undercount.count.tensors import rows_to_host
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
 from undercount.estimate import Estimate
-from undercount.metric_facts import FACTS
+from undercount.metric_facts import FACTS, OUT_OF_FOLD, RIGHT_LABELS
 from undercount.prevalence.late_labels import LateLabels
 from undercount.read.chance_differences import chance_differences
 from undercount.read.contest import Contest, parse_conditions
@@ -28,7 +28,7 @@ from undercount.read.counted_model import (
     take_column,
 )
 from undercount.read.deployed import read_deploy_prevalence
-from undercount.read.deployed_differences import deployed_differences
+from undercount.read.deployed_differences import DeployedPaired, deployed_differences
 from undercount.read.differences import (
     AREAS,
     POINTS,
@@ -41,7 +41,7 @@ from undercount.read.differences import (
 )
 from undercount.read.evaluate import evaluate
 from undercount.read.evaluate_models import evaluate_models
-from undercount.read.evaluation import Evaluation, render
+from undercount.read.evaluation import NOTHING, Evaluation, render
 from undercount.read.intervals.clusters import KIND_LABELS
 from undercount.read.intervals.flagged_rows import Cut, KindScores
 from undercount.read.intervals.heads import threshold_of_top
@@ -117,6 +117,15 @@ class Comparison:
     def chances_given(self) -> bool:
         """Whether labels were given with chances of their own, which tell the share."""
         return next(iter(self.evaluations.values())).chances is not None
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What the differences rest on, as each metric's `needs` says it of one model."""
+        known = [need for found in self.differences for need in found.difference.needs]
+        first = next(iter(self.evaluations.values()))
+        share = first.share_needs if "prevalence" in known else ()
+        right = (RIGHT_LABELS,) if first.supposes_right_labels else ()
+        return tuple(dict.fromkeys((*known, *share, *right, OUT_OF_FOLD)))
 
     def difference(
         self, metric: str, one: str | None = None, other: str | None = None
@@ -238,7 +247,8 @@ class Comparison:
         """Judge conditions such as "new.recall > old.recall" or "new.precision >= 0.7".
 
         Those that name no model are asked of each; those that name no threshold are read at the
-        model's own.
+        model's own. With a `deploy_prevalence` each is judged where that share of rows is positive,
+        and says so.
 
         Returns
         -------
@@ -256,32 +266,46 @@ class Comparison:
             if isinstance(each, Requirement):
                 judgements.append(self.evaluations[str(each.name.model)].judge(each))
                 continue
-            gap = self.difference(each.metric, each.one, each.other).difference
+            placed = replace(each, deploy_prevalence=self.deploy_prevalence)
+            found = self._difference_required(placed)
             checks = [c for name in (each.one, each.other) for c in self.evaluations[name].checks]
-            judgements.append(each.judge(gap, checks, self._share_doubt(each)))
+            doubt = self._share_doubt(placed, found)
+            judgements.append(placed.judge(found.difference, checks, doubt))
         return Verdict(tuple(judgements))
 
-    def _share_doubt(self, contest: Contest) -> str:
+    def _difference_required(self, contest: Contest) -> Difference:
+        """Return the difference that a requirement is about, here or at another prevalence."""
+        here = self.difference(contest.metric, contest.one, contest.other)
+        if contest.deploy_prevalence is None:
+            return here
+        found = self.deployed(contest.deploy_prevalence)
+        asked = contest.metric, contest.one, contest.other
+        ways = (way for each in found for way in (each, turn(each)))
+        there = next((way for way in ways if (way.metric, way.one, way.other) == asked), None)
+        # These rows allow a share that the population does not, so that nothing is carried over.
+        return there or replace(here, difference=NOTHING)
+
+    def _share_doubt(self, contest: Contest, found: Difference) -> str:
         """Say where a difference passes what is asked of it, if the share is only estimated.
 
         As for one model: what hangs on an estimated share is met, or failed, only if it is so at
         every share that the scores allow.
         """
-        evaluation = self.evaluations[contest.one]
-        found = self.difference(contest.metric, contest.one, contest.other)
+        evaluation, there = self.evaluations[contest.one], contest.deploy_prevalence
         fixed = not found.depends_on_prevalence and contest.margin == 0
         if fixed or not evaluation.share_is_guess:
             return ""
         cut = 0 if contest.metric in POINTS else None
-        gap = self.paired.gap(contest.metric, cut, contest.one, contest.other)
+        paired = self.paired if there is None else DeployedPaired(self.paired.models, there)
+        gap = paired.gap(contest.metric, cut, contest.one, contest.other)
         at = gap.crossover(contest.margin)
         if math.isnan(at):
             return ""
         taken = evaluation.shares.unlabeled_prevalence
-        (here,), (there,) = percents_beside([taken], [(at, "")])
+        (here,), (turns,) = percents_beside([taken], [(at, "")])
         return (
             "it depends on the share of hidden positives, which is only estimated: the difference "
-            f"passes {short_number(contest.margin)} at {there} of the unlabeled rows, {here} are "
+            f"passes {short_number(contest.margin)} at {turns} of the unlabeled rows, {here} are "
             "taken to be positive"
         )
 
@@ -313,6 +337,7 @@ class Comparison:
         columns["high"] = [d.difference.high for d in every]
         for name in ("better_probability", "p_value", "adjusted_p_value", "crossover"):
             columns[name] = [getattr(d, name) for d in every]
+        columns["needs"] = [", ".join(d.difference.needs) for d in every]
         return columns
 
     def to_json(self) -> str:

@@ -18,6 +18,7 @@ from undercount.read.requirement import (
     numbers_beside,
     outcome_of,
     parse_requirement,
+    where_words,
 )
 
 PATTERN = re.compile(r"(?P<left>.+?)\s*(?P<sign>>=|<=|≥|≤|>|<)\s*(?P<right>.+)")
@@ -29,6 +30,11 @@ NUMBER = re.compile(r"[+-]?[0-9.][0-9.e+-]*\s*%?", re.IGNORECASE)
 @dataclass(frozen=True)
 class Contest:
     """Hold that one model is to have more of a metric than another, by a margin.
+
+    Attributes
+    ----------
+    deploy_prevalence : float, optional
+        Share of positives where that is asked, if it is not among the rows at hand.
 
     Examples
     --------
@@ -42,6 +48,7 @@ class Contest:
     other: str
     sign: str
     margin: float = 0.0
+    deploy_prevalence: float | None = None
 
     @property
     def words(self) -> str:
@@ -51,7 +58,8 @@ class Contest:
             if self.margin
             else ""
         )
-        return f"{self.one}.{self.metric} {self.sign} {self.other}.{self.metric}{moved}"
+        where = where_words(self.deploy_prevalence)
+        return f"{self.one}.{self.metric} {self.sign} {self.other}.{self.metric}{moved}{where}"
 
     def found_words(self, estimate: Estimate) -> str:
         """Say what was found of the difference."""

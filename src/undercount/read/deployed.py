@@ -143,8 +143,15 @@ class Deployment:
         if math.isnan(low + high):  # too few labels to tell an error
             low, high = least, most
         low, high = max(min(low, value), least), min(max(high, value), most)
-        needs = (*(FACTS["accuracy"].needs if self.chances is None else NEEDS), SAME_RATES)
+        needs = (*self._needs(metric), SAME_RATES)
         return Estimate(value, low, high, error, self.confidence_level, needs, "carried over")
+
+    def _needs(self, metric: str) -> tuple[str, ...]:
+        """Name what a metric there rests on here: all but recall feel the share of these rows."""
+        if self.chances is not None:
+            return NEEDS
+        facts = FACTS[metric if not FACTS[metric].needs_prevalence else "accuracy"]
+        return facts.needs if self.shares.label_purity == 1 else facts.needs_if_impure
 
     def _at(
         self, shares: Shares, metric: str, threshold: float | None

@@ -262,7 +262,7 @@ def evaluate(
     about_chances = {
         "covariates": covariates,
         "random_state": random_state,
-        "target": target or "dataset",
+        "target": "dataset" if target is None else target,
         "confidence_level": confidence_level,
     }
     if by is not None or isinstance(y, Mapping):

@@ -241,6 +241,7 @@ def make_bare(
         chances=model.chances,
         label_part=hidden.label_part,
         area_bound=hidden.area_bound,
+        share_needs=hidden.needs,
     )
 
 
@@ -314,7 +315,8 @@ def _checked_chances(
         ]
     if made.threshold is not None:
         checks.append(flagged_check(made.counts, made.threshold))
-    source = "labelling chances given" if chances.late is None else "dates of labels"
+    source = f"labelling chances {'estimated' if chances.estimated else 'given'}"
+    source = source if chances.late is None else "dates of labels"
     return replace(made, source=source, checks=with_warnings(checks, warned, given=True))
 
 

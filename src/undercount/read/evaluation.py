@@ -114,6 +114,8 @@ def render(form: str, *subject: Any, **options: Any) -> Any:
     return pkgutil.resolve_name(FORMS[form])(*subject, **options)
 
 
+# What is found where rates cannot be carried over.
+NOTHING = Estimate(math.nan, math.nan, math.nan)
 TOP_METRICS = ("precision", "recall", "lift")
 POINT_METRICS = ("recall", "precision", "f1", "specificity", "accuracy", "mcc")
 
@@ -213,6 +215,8 @@ class Evaluation:
         Labelling bias Γ whose bounds text and documents then show. See `bias_bounds`.
     unlabeled : float, optional
         Label value that means unlabeled, if one was told.
+    share_needs : tuple of str
+        What the share itself rests on, which every metric that needs it then names.
     label_part : LabelPart, optional
         How far the chance of these rows' labels is in an estimated share, if that is known.
 
@@ -258,6 +262,7 @@ class Evaluation:
     unlabeled: float | None = field(default=None, kw_only=True, repr=False)
     label_part: LabelPart | None = field(default=None, kw_only=True, repr=False)
     area_bound: float = field(default=1.0, kw_only=True, repr=False)
+    share_needs: tuple[str, ...] = field(default=(), kw_only=True, repr=False)
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -308,7 +313,7 @@ class Evaluation:
 
     def claiming(self, text: str) -> "Evaluation":
         """Return the same with a claim to judge, such as "precision >= 0.6"."""
-        return replace(self, claim=parse_requirement(text, self.threshold, self.top))
+        return replace(self, claim=self.placed(parse_requirement(text, self.threshold, self.top)))
 
     def costing(self, *, false_positive: float, false_negative: float) -> "Evaluation":
         """Return the evaluation with costs of errors, which its text and page then show.
@@ -481,8 +486,13 @@ class Evaluation:
     ) -> Estimate:
         """Estimate one metric, and name all that it needs."""
         found = self._estimate_alone(counts, metric, threshold, **place)
+        return replace(self._name_needs(found), guess=is_guess(self, found))
+
+    def _name_needs(self, found: Estimate) -> Estimate:
+        """Name what the share rests on among the needs of an estimate, and right labels."""
+        share = self.share_needs if "prevalence" in found.needs else ()
         right = (RIGHT_LABELS,) if found.needs and self.supposes_right_labels else ()
-        return replace(found, needs=(*found.needs, *right), guess=is_guess(self, found))
+        return replace(found, needs=(*found.needs, *share, *right))
 
     @property
     def share_is_guess(self) -> bool:
@@ -548,7 +558,8 @@ class Evaluation:
     def require(self, *conditions: str) -> Verdict:
         """Judge conditions such as "precision >= 0.7" or "recall > 50% and fpr@0.9 < 0.1".
 
-        Those that name no threshold are read at the evaluation's own.
+        Those that name no threshold are read at the evaluation's own. With a `deploy_prevalence`
+        each is judged where that share of rows is positive, and says so.
 
         Returns
         -------
@@ -571,8 +582,14 @@ class Evaluation:
             raise InputError(
                 f"{requirement.words!r} is about {requirement.name.model!r}; this is {self.name!r}"
             )
-        with collect_warnings() as warned:
-            estimate = self.estimate_named(requirement.name)
+        requirement = self.placed(requirement)
+        try:
+            with collect_warnings() as warned:
+                estimate = self.estimate_required(requirement)
+        except InputError as error:
+            if error.code != "misfit" or requirement.deploy_prevalence is None:
+                raise
+            return Judgement(self.name, requirement, "inconclusive", NOTHING, str(error))
         checks = [check for check in self.checks if check.code != CODES["flagged"]]
         if requirement.threshold is not None:
             checks.append(flagged_check(self.counts, requirement.threshold))
@@ -659,16 +676,14 @@ class Evaluation:
         share = read_deploy_prevalence(prevalence, reviewed=self.reviewed is not None)
         threshold = self.threshold if threshold is None else threshold
         counts = self.counts_at(threshold)
-        moved = Deployment(counts, self.shares, share, self.confidence_level, self.clusters)
-        if self.chances is not None:
-            moved = Deployment.of_chances(self.chances, share, threshold)
+        moved = self._deployment(share, threshold)
         asked: list[tuple[str, float | None]] = [(metric, None) for metric in AREAS]
         if threshold is not None:
             asked = [*((metric, threshold) for metric in POINT_METRICS), *asked]
         rows = []
         for metric, place in asked:
             try:
-                found = moved.estimate(metric, place)
+                found = self._name_needs(moved.estimate(metric, place))
             except InputError as error:
                 if error.code != "misfit":  # these rows allow the shares, the population less so
                     raise
@@ -677,6 +692,33 @@ class Evaluation:
             shown = None if place is None else short_threshold(place, counts)
             rows.append(MetricRow(metric, place, here, found, shown=shown))
         return tuple(rows)
+
+    def _deployment(self, prevalence: float, threshold: float | None) -> Deployment:
+        """Return what carries metrics over to another prevalence, counted at a threshold."""
+        if self.chances is not None:
+            return Deployment.of_chances(self.chances, prevalence, threshold)
+        level, counts = self.confidence_level, self.counts_at(threshold)
+        return Deployment(counts, self.shares, prevalence, level, self.clusters)
+
+    def estimate_required(self, requirement: Requirement) -> Estimate:
+        """Estimate the metric of a requirement where it is to hold: here, or where it says."""
+        name, there = requirement.name, requirement.deploy_prevalence
+        if there is None:
+            return self.estimate_named(name)
+        threshold = None if name.metric in AREAS else name.threshold
+        return self._name_needs(self._deployment(there, threshold).estimate(name.metric, threshold))
+
+    def placed(self, requirement: Requirement) -> Requirement:
+        """Return a requirement that says where it is judged: where the classifier will work."""
+        placed = replace(requirement, deploy_prevalence=self.deploy_prevalence)
+        if self.deploy_prevalence is not None and placed.name.top is not None:
+            raise InputError(
+                f"{placed.words!r} cannot be judged: rates at a threshold carry over to another "
+                "prevalence, the highest rows do not",
+                argument="deploy_prevalence",
+                hint=f"require {placed.metric} at a threshold, or leave the other prevalence out",
+            )
+        return placed
 
     def clustered_design(self, metric: str, threshold: float | None = None) -> MixtureDesign:
         """Return what was drawn at random, with the effect that clusters have on a metric."""

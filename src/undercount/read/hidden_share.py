@@ -38,6 +38,7 @@ from undercount.errors import (
 from undercount.estimate import Estimate
 from undercount.prevalence.consensus.doubts import Doubt, find_doubt
 from undercount.prevalence.pooled import LabelPart
+from undercount.prevalence.two_sources import GIVEN_DEPENDENCE, INDEPENDENT_SOURCES
 from undercount.prevalence.upper_bound import area_bound, effective_sizes, upper_bound
 from undercount.read.fair_sample import mature_checks
 from undercount.read.intervals.area_gradients import unbiased_average_precision
@@ -102,6 +103,8 @@ class HiddenShare:
         What speaks against the share, whatever the scores say.
     label_part : LabelPart, optional
         How far the chance of these rows' labels is in the share; None if nothing is known of it.
+    needs : tuple of str
+        What the share itself rests on, beyond random labels: independent sources, say.
     """
 
     shares: Shares
@@ -119,6 +122,7 @@ class HiddenShare:
     by_negatives: bool = False
     checks: tuple[Check, ...] = ()
     label_part: LabelPart | None = None
+    needs: tuple[str, ...] = ()
 
     @property
     def is_guess(self) -> bool:
@@ -210,8 +214,10 @@ def reviewed_share(models: Models, reviewed: Reviewed) -> HiddenShare:
     """Take the share of hidden positives from reviewed rows; limits rest on random labels."""
     source = f"{reviewed.n_answered:,} {'audited' if reviewed.audited else 'reviewed'} rows"
     limits, shares = ShareLimits.of(models, reviewed.confidence_level), reviewed.shares()
-    share = shares.unlabeled_prevalence
-    largest, bound, area = (max(limit, share) for limit in limits.shown(1.0))
+    # What verdicts leave possible, no limit that supposes random labels rules out.
+    span, share = shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence
+    most = share if span is None else max(share, span.high)
+    largest, bound, area = (max(limit, most) for limit in limits.shown(1.0))
     return HiddenShare(shares, source, largest, bound, area)
 
 
@@ -306,7 +312,18 @@ def _as_given(
         interval=own,
         warned=warned,
         checks=mature_checks(given),
+        needs=_needs_of_sources(given),
     )
+
+
+def _needs_of_sources(given: Any) -> tuple[str, ...]:
+    """Name what a share of two sources rests on, which nothing in the scores can tell."""
+    found = given.estimate() if hasattr(given, "fit") else given
+    known = found.needs if isinstance(found, Estimate) else ()
+    if INDEPENDENT_SOURCES not in known:
+        return ()
+    alone = getattr(given, "odds_ratio", 1.0) == 1
+    return (INDEPENDENT_SOURCES if alone else GIVEN_DEPENDENCE,)
 
 
 def _own(given: Any, shares: Shares) -> str:
@@ -611,9 +628,10 @@ def fits_easily(counts: ScoreCounts, knots: Any, design: MixtureDesign) -> bool:
     if not 0 < share < 1:
         return False
     rate = (knots[UNLABELED] / others - share * knots[LABELLED] / labels) / (1 - share)
-    near = (knots[LABELLED] + 0.5) / (labels + 1)  # half a label more to either side
+    size = float(counts.effective_size("positive"))
+    near = (knots[LABELLED] / labels * size + 0.5) / (size + 1)  # half a label more to either side
     hidden = share * others / (labels + share * others) if design.counted else 1.0
-    square = near * (1 - near) * hidden / float(counts.effective_size("positive"))
+    square = near * (1 - near) * hidden / size
     most = CHANCE / 2 * share / (1 - share) * np.sqrt(square)
     return bool(np.all(np.maximum(-rate, rate - 1) <= most + TOLERANCE))
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 Period: TypeAlias = Literal["month", "week"]
 PERIODS = {"month": "M", "week": "W"}
 METRICS = ("precision", "recall", "f1")
-# A period is mature, and may serve as the baseline, from this chance of a label on.
+# A period is mature, and may serve as the baseline, from this part of its labels on.
 MATURE = 0.8
 BoolArray: TypeAlias = NDArray[np.bool_]
 
@@ -212,8 +212,9 @@ def monitor(
         left out, and later labels have not arrived.
     period : {"month", "week"}
     baseline : str, optional
-        Last period of the baseline, with which the alarm compares later ones; by default the
-        first half of the mature periods.
+        Last period of the baseline, up to which the alarm looks for no change; by default the
+        first half of the mature periods. Name it if you run this every week: the risk is that of
+        all looks since one baseline, and the default moves on.
     found_eventually : float
         Share of the positives that are ever labelled.
     confidence_level : float
@@ -268,7 +269,7 @@ def monitor(
     rows = tuple(
         _period_row(name, names == name, flagged, late, z) for name in np.unique(names).tolist()
     )
-    last = _last_of_baseline(rows, baseline)
+    last = _last_of_baseline(rows, baseline, found_eventually)
     alarm = None if last is None else _find_alarm(late, flagged, np.asarray(names <= last), risk)
     fair, steady = found_check(late.compare_scores(scores)), steady_check(late.compare_dates())
     return Monitoring(metrics_of_late(late, flagged), rows, alarm, late, cut, fair, steady)
@@ -327,7 +328,7 @@ def _period_row(
     precision, note = None, ""
     if number == 0:
         note = "no row is flagged"
-    elif not (some & late.usable_).any() or chance < LEAST_CHANCE:
+    elif not (some & late.usable_).any() or chance < LEAST_CHANCE * late.arrives_:
         note = "too young: hardly any label can have arrived"
     else:
         precision = period_precision(late, some & late.usable_, z)
@@ -367,9 +368,12 @@ def _wilson(hits: int, number: int, z: float) -> tuple[float, float]:
     return (hits + z**2 / 2) / total, z * spread / total
 
 
-def _last_of_baseline(rows: tuple[PeriodRow, ...], asked: str | None) -> str | None:
+def _last_of_baseline(
+    rows: tuple[PeriodRow, ...], asked: str | None, found_eventually: float
+) -> str | None:
     """Return the last period of the baseline; None if nothing comes after it."""
-    mature = [row.period for row in rows if row.chance >= MATURE and row.n_flagged]
+    enough = MATURE * found_eventually  # no row's chance is higher than what is found in the end
+    mature = [row.period for row in rows if row.chance >= enough and row.n_flagged]
     names = [row.period for row in rows]
     if asked is not None:
         if asked not in names[:-1]:

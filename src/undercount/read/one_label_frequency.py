@@ -5,7 +5,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import chdtrc, ndtri
+from scipy.special import chdtrc, ndtr, ndtri
 
 from undercount.assume.mixture import CHANCE
 from undercount.counts import ScoreCounts
@@ -73,8 +73,9 @@ def shares_by_scores(
 
     Notes
     -----
-    Assumes: positives and negatives score alike in each segment. If the scores of one are explained
-    by no mixture of both, none has an answer.
+    Assumes: positives and negatives score alike in each segment. If the unlabeled rows of one are
+    explained by no mixture of both, or its labelled rows score unlike the others', none has an
+    answer.
     Wrong when: the scores of one class differ between segments in a way that looks like a mixture.
 
     Examples
@@ -108,7 +109,9 @@ def shares_by_scores(
     rest = 1 - number / others.sum()
     error = (1 - share) / apart * np.sqrt(np.maximum(spread * rest, 0.0) / number)
     fit = _misfit(rows, np.clip(value, 0.0, 1.0), positive, negative, labels.sum())
-    if (fit < RISK / len(shared)).any():
+    found = np.stack([tables[key][0] for key in shared])
+    fit = np.minimum(fit, _label_misfit(found, labels, worth))
+    if (fit < RISK / (2 * len(shared))).any():
         return []
     return [
         ScoredShare(key, Estimate(own, own - 2 * reach, own + 2 * reach, reach), estimate, size)
@@ -177,6 +180,8 @@ def rule_out(
         reach = float(ndtri((1 + share.confidence_level) / 2))
         # A range has no level, but the chance of labels at its ends does.
         low = share.value - (share.value - share.low) * wider / reach
+        if low <= 0:
+            continue
         most = purity * upper_bound(parts[segment], level)
         if low > most:
             found[segment] = RuledOut(segment, replace(share, low=low), most)
@@ -184,11 +189,15 @@ def rule_out(
 
 
 def find_doubtful(
-    tables: Mapping[Hashable, FloatArray], shared: Mapping[Hashable, Estimate], purity: float
+    tables: Mapping[Hashable, FloatArray],
+    shared: Mapping[Hashable, Estimate],
+    purity: float,
+    sizes: Mapping[Hashable, float],
 ) -> list[Hashable]:
     """Find the segments with more positives above some score than rows; chance may explain it.
 
-    What `fits_easily` asks of one segment at each of its labels, here of all at a few scores.
+    What `fits_easily` asks of one segment at each of its labels, here of all at a few scores and
+    not twice over. The sizes are effective numbers of labels: rows may have weights.
     """
     if not shared:
         return []
@@ -196,16 +205,22 @@ def find_doubtful(
     cells = np.stack([tables[segment] for segment in shared])
     heads = np.cumsum(cells[:, :, ::-1], axis=2)[:, :, :-1]
     labels, others = (cells[:, kind].sum(axis=1)[:, None] for kind in (0, 1))
-    near = (heads[:, 0] + 0.5) / (labels + 1)
+    size = np.array([sizes[segment] for segment in shared])[:, None]
+    near = (heads[:, 0] / labels * size + 0.5) / (size + 1)
     hidden = share * others / (labels + share * others)
-    most = CHANCE / 2 * share * np.sqrt(near * (1 - near) * hidden / labels)
+    most = 0.8 * CHANCE * share * np.sqrt(near * (1 - near) * hidden / size)
     out = share * heads[:, 0] / labels - heads[:, 1] / others > most
     doubtful = (out.any(axis=1) | (share >= 1).any(axis=1)).tolist()
     return [segment for segment, doubt in zip(shared, doubtful, strict=True) if doubt]
 
 
-def frequency_check(found: list[ScoredShare], ruled_out: Sequence[RuledOut] = ()) -> Check:
-    """UC022: fail where the share of one label frequency is none that a segment's scores allow."""
+def frequency_check(
+    found: list[ScoredShare], ruled_out: Sequence[RuledOut] = (), *, merged: bool = False
+) -> Check:
+    """UC022: fail where the share of one label frequency is none that a segment's scores allow.
+
+    `merged` says that counts hold too few scores to ask them.
+    """
     if ruled_out:
         farthest = max(ruled_out, key=lambda each: each.shared.value - each.most)
         return Check(
@@ -218,7 +233,8 @@ def frequency_check(found: list[ScoredShare], ruled_out: Sequence[RuledOut] = ()
         return Check(
             CODES["fair-sample"],
             "info",
-            "whether segments are labelled alike cannot be tested: their scores are too unlike",
+            "whether segments are labelled alike cannot be tested: "
+            + ("their counts merge too many scores" if merged else "their scores are too unlike"),
             OWN,
         )
     limit = float(ndtri((1 + (1 - RISK) ** (1 / len(found))) / 2))  # Šidák
@@ -296,6 +312,32 @@ def label_edges(counts: ScoreCounts) -> FloatArray:
     return np.unique(counts.score[place.clip(max=len(before) - 1)])
 
 
+def frequency_edges(counts: ScoreCounts) -> FloatArray:
+    """Return the scores at which segments are asked whether they are labelled alike."""
+    return np.union1d(score_edges(counts), label_edges(counts))
+
+
+def keeps_apart(counts: ScoreCounts, edges: FloatArray) -> bool:
+    """Tell whether no merged cell has rows on both sides of any edge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import undercount as uc
+    >>> from undercount.read.one_label_frequency import keeps_apart
+    >>> y, score = [1, None, None, None], [4.0, 3.0, 2.0, 1.0]
+    >>> some = uc.ScoreCounts.from_rows(y, score, compact=True)
+    >>> more = uc.ScoreCounts.from_rows(y, score, compact=True, knots=[2.0])
+    >>> [keeps_apart(counts, np.array([2.0])) for counts in (some, more)]
+    [False, True]
+    """
+    size = len(counts.score)
+    stop = size - np.searchsorted(counts.score[::-1], edges)
+    exact = (stop > 0) & (counts.score[stop - 1] == edges)
+    inside = (stop < size) & counts.merged[np.minimum(stop, size - 1)] & ~exact
+    return not inside.any()
+
+
 def join_cells(
     tables: Mapping[Hashable, FloatArray], edges: FloatArray, kept: FloatArray
 ) -> dict[Hashable, FloatArray]:
@@ -340,3 +382,17 @@ def _misfit(
     spread = expected + (number * share) ** 2 * positive / n_labels
     far = np.divide((rows - expected) ** 2, spread, out=np.zeros_like(spread), where=kept)
     return np.asarray(chdtrc(np.maximum(kept.sum(axis=1) - 2, 1), far.sum(axis=1)))
+
+
+def _label_misfit(rows: FloatArray, labels: FloatArray, worth: FloatArray) -> FloatArray:
+    """Return the p-value of labelled rows that score like those of all segments, by their worth.
+
+    Where a score is of no use its positives look like negatives, and no label frequency tells.
+    """
+    number, total = rows.sum(axis=1), labels.sum()
+    centre = float(labels @ worth) / total
+    spread = float(labels @ (worth - centre) ** 2) / total
+    apart = rows @ worth / number - centre
+    error = np.sqrt(spread * np.maximum(1 - number / total, 0.0) / number)
+    far = np.divide(np.abs(apart), error, out=np.zeros_like(error), where=error > 0)
+    return np.asarray(2 * ndtr(-far))

@@ -35,6 +35,9 @@ from undercount.read.unlabeled_rows import UnlabeledRows
 BUDGETS = (25, 50, 100, 200, 500, 1000, 2000, 5000)
 # Strata at 500 reviews (10 rows each), and how their number grows with the budget.
 MOST_STRATA, FULL_BUDGET, GROWTH = 50, 500, 0.65
+# Strata at any budget: a spreadsheet cuts what a cell holds at 32,767 characters, and the design
+# stands in one.
+STRATA_A_CELL = 800
 # Cells that strata are made of; more cut them nowhere better.
 MOST_CELLS = 8192
 
@@ -322,7 +325,7 @@ def _check_budget(budget: int, counts: ScoreCounts) -> int:
 def _cut(counts: ScoreCounts, wanted: FloatArray, budget: int, threshold: float | None) -> IntArray:
     """Return the first cell of each stratum, such that each gets about as many reviews."""
     number = round(MOST_STRATA * (budget / FULL_BUDGET) ** GROWTH)
-    number = int(np.clip(number, 1, max(budget // 2, 1)))
+    number = int(np.clip(number, 1, min(max(budget // 2, 1), STRATA_A_CELL)))
     above = np.cumsum(wanted) - wanted
     at = np.floor(above / max(wanted.sum(), 1e-300) * number * (1 + 1e-12)).astype(np.intp)
     first = np.flatnonzero(np.append(True, np.diff(at) > 0))

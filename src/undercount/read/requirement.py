@@ -13,6 +13,7 @@ from undercount.errors import CODES, CONTRADICTED, Check, InputError, LibraryWar
 from undercount.estimate import Estimate, FloatArray
 from undercount.metric_facts import FACTS
 from undercount.read.metric_name import MetricName, parse_metric, read_number, short_number
+from undercount.read.percentages import goal_percent
 from undercount.read.sensitivity import check_goal
 
 Outcome: TypeAlias = Literal["met", "failed", "inconclusive"]
@@ -40,6 +41,11 @@ class Condition(Protocol):
 class Requirement:
     """Hold a bound on a metric, at a threshold or on the whole curve.
 
+    Attributes
+    ----------
+    deploy_prevalence : float, optional
+        Share of positives where the metric is asked for, if that is not among the rows at hand.
+
     Examples
     --------
     >>> from undercount.read.requirement import parse_requirement
@@ -53,6 +59,7 @@ class Requirement:
     name: MetricName
     sign: str
     value: float
+    deploy_prevalence: float | None = None
 
     @property
     def metric(self) -> str:
@@ -77,7 +84,8 @@ class Requirement:
     @property
     def words(self) -> str:
         """The requirement as people write it."""
-        return f"{self.name} {self.sign} {short_number(self.value)}"
+        where = where_words(self.deploy_prevalence)
+        return f"{self.name} {self.sign} {short_number(self.value)}{where}"
 
     def found_words(self, estimate: Estimate) -> str:
         """Say what was found of the metric."""
@@ -167,6 +175,22 @@ class Verdict:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.judgements))
+
+
+def where_words(deploy_prevalence: float | None) -> str:
+    """Say where a requirement is judged: at another prevalence, or nothing if on these rows.
+
+    Examples
+    --------
+    >>> from undercount.read.requirement import where_words
+    >>> where_words(0.01)
+    ' where 1 % are positive'
+    """
+    return (
+        ""
+        if deploy_prevalence is None
+        else f" where {goal_percent(deploy_prevalence)} are positive"
+    )
 
 
 def outcome_of(low: float, high: float, bound: float, *, strict: bool) -> Outcome:

@@ -24,7 +24,7 @@ from undercount.read.counted_model import (
     take_column,
 )
 from undercount.read.intervals.clusters import read_clusters
-from undercount.read.one_label_frequency import tabulate
+from undercount.read.one_label_frequency import frequency_edges, keeps_apart, tabulate
 from undercount.read.segments import name_segments, sort_segments, split_rows, why_not
 from undercount.shares import Sampling
 
@@ -76,7 +76,7 @@ class SegmentModels:
                 weights = 1.0 if rows.weights is None else rows.weights
                 kinds = [(rows.labels == kind) * weights for kind in (POSITIVE, UNLABELED)]
                 found[key] = tabulate(edges, rows.scores, *kinds)
-            elif counts.merged.any():
+            elif not keeps_apart(counts, edges):
                 return {}
             else:
                 found[key] = tabulate(edges, counts.score, counts.positive, counts.unlabeled)
@@ -148,7 +148,10 @@ class SegmentedRows:
             unlabeled=self.unlabeled,
             by=columns,
             compact=True if compact else None,
-            knots=() if overall.threshold is None else (overall.threshold,),
+            knots=(
+                *(() if overall.threshold is None else (overall.threshold,)),
+                *frequency_edges(overall.counts),
+            ),
         )
         alone = [key[0] if isinstance(key, tuple) and len(key) == 1 else key for key in counted]
         found = dict(zip(alone, counted.values(), strict=True))

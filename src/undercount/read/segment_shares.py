@@ -6,8 +6,6 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
 
-import numpy as np
-
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import Check, InputError, collect_warnings, named
@@ -19,9 +17,9 @@ from undercount.read.one_label_frequency import (
     RuledOut,
     find_doubtful,
     frequency_check,
+    frequency_edges,
     join_cells,
     known_frequency_check,
-    label_edges,
     percent,
     rule_out,
     score_edges,
@@ -153,9 +151,10 @@ class SegmentShares:
             if not why_not(part)
         }
         strata = score_edges(known.counts)
-        edges = np.union1d(strata, label_edges(known.counts))
+        edges = frequency_edges(known.counts)
         tables = tables_at(edges)
-        doubtful = find_doubtful(tables, shared, purity) if tables else list(shared)
+        sizes = {segment: self.parts[segment].effective_size("positive") for segment in shared}
+        doubtful = find_doubtful(tables, shared, purity, sizes) if tables else list(shared)
         asked = {segment: shared[segment] for segment in doubtful}
         ruled_out = rule_out(self.parts, asked, purity, len(shared))
         about = {name: self.options[name] for name in FITTED}
@@ -171,7 +170,7 @@ class SegmentShares:
         sized = [each.of_size(worth[each.segment]) for each in scored]
         return replace(
             self,
-            alike=frequency_check(sized, list(ruled_out.values())),
+            alike=frequency_check(sized, list(ruled_out.values()), merged=not tables),
             fitted=fitted,
             ruled_out=ruled_out,
         )

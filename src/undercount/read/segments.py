@@ -230,7 +230,11 @@ class Evaluations(Mapping[Hashable, Evaluation]):
         facts = FACTS[requirement.metric]
         unlike = self.unlike_labels and facts.needs_prevalence
         if row.rows and not unlike:
-            return self[row.segment].judge(requirement)
+            found = self[row.segment].judge(requirement)
+            if not (self.shared_out and facts.needs_prevalence):
+                return found
+            needs = (*found.estimate.needs, "segments labelled alike")
+            return replace(found, estimate=replace(found.estimate, needs=needs))
         subject = f"{self.overall.name}, {self.column} {row.segment}"
         nothing = Estimate(math.nan, *facts.range)
         note = UNLIKE if row.rows else row.note
@@ -346,11 +350,12 @@ def _code_values(values: "NDArray[Any]") -> "tuple[NDArray[np.intp], list[Hashab
         found, codes = np.unique(values, return_inverse=True)
         held = found.tolist()
     else:
-        seen: dict[Any, int] = {}
         if values.dtype.kind == "M":
             values = values.astype("datetime64[us]")
-        codes = np.array([seen.setdefault(each, len(seen)) for each in values.tolist()], np.intp)
-        held = list(seen)
+        each = values.tolist()
+        held = list(dict.fromkeys(each))
+        number = dict(zip(held, range(len(held)), strict=True)).__getitem__
+        codes = np.fromiter(map(number, each), np.intp, len(each))
     plain = name_segments(held)
     names = list(dict.fromkeys(plain))
     place = {name: i for i, name in enumerate(names)}

@@ -6,6 +6,7 @@ hidden positives if its interval at that share, taken as known, lies on the righ
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
@@ -117,11 +118,10 @@ def _rests_on(evaluation: "Evaluation", verdict: ClaimVerdict) -> tuple[str, ...
     claim = verdict.claim
     if claim is None or verdict.light in ("open", "unsupported"):
         return ()
-    asked = claim.metric, claim.threshold, claim.name.top
-    rows = (*evaluation.rows, *evaluation.top_rows)
-    known = [row.estimate for row in rows if (row.metric, row.threshold, row.top) == asked]
-    with collect_warnings():
-        needs = (known or [evaluation.estimate(*asked[:2], top=asked[2])])[0].needs
+    needs: tuple[str, ...] = ()
+    # Where these rows allow a share, the population that is carried over may not.
+    with collect_warnings(), suppress(InputError):
+        needs = evaluation.estimate_required(claim).needs
     every = verdict.light == "robust" or verdict.doubt is not None
     return (*(need for need in needs if not (every and need == "prevalence")), OUT_OF_FOLD)
 
@@ -214,7 +214,7 @@ def failure_doubt_words(evaluation: "Evaluation") -> str:
 
 def _judge_alone(evaluation: "Evaluation", about: Requirement, *, required: bool) -> ClaimVerdict:
     """Judge a claim by reviewed rows or chances of a label, which tell the share themselves."""
-    found = evaluation.estimate(about.metric, about.threshold, top=about.name.top)
+    found = evaluation.estimate_required(about)
     claim = about if required else _with_goal(about, found)
     if found.open and not _grave(evaluation):  # verdicts are too few to say anything of it
         return ClaimVerdict("open", about if required else None, required)
@@ -226,7 +226,8 @@ def _judge_alone(evaluation: "Evaluation", about: Requirement, *, required: bool
     lights: dict[str, Light] = {"met": met, "failed": "unsupported"}
     light = "unsupported" if _grave(evaluation) else lights.get(outcome, "open")
     odds_ratio = math.nan
-    if chances is not None and outcome == "met" and claim.at_least:
+    here = claim.deploy_prevalence is None
+    if chances is not None and outcome == "met" and claim.at_least and here:
         odds_ratio = chances.break_even(claim.metric, claim.value, claim.threshold).odds_ratio
     return ClaimVerdict(light, claim, required, odds_ratio=odds_ratio, reason=_grave(evaluation))
 
@@ -335,7 +336,9 @@ class _Trial:
         claim = self.claim
         try:
             with collect_warnings(MisfitWarning) as misfits, collect_warnings(*OTHERS):
-                if claim.name.top is not None:
+                if claim.deploy_prevalence is not None:
+                    found = alone.estimate_required(claim)
+                elif claim.name.top is not None:
                     found = alone.estimate(claim.metric, top=claim.name.top)
                 else:
                     place = claim.metric, claim.threshold
@@ -389,7 +392,8 @@ class _Trial:
         shares, name = self.evaluation.shares, self.claim.name
         alone = shares.label_purity_interval is None and shares.population_prevalence is None
         threshold = FACTS[name.metric].family == "threshold" and name.top is None
-        return threshold and alone and self.evaluation.clusters is None
+        here = self.claim.deploy_prevalence is None
+        return threshold and alone and here and self.evaluation.clusters is None
 
     def suggest(self) -> Requirement | None:
         """Return the claim with a round goal below the interval that is reported.
@@ -462,7 +466,8 @@ class _Trial:
 
     def odds_ratio(self) -> float:
         name, evaluation = self.claim.name, self.evaluation
-        if not self.claim.at_least or name.top is not None:
+        elsewhere = name.top is not None or self.claim.deploy_prevalence is not None
+        if not self.claim.at_least or elsewhere:
             return math.nan
         return surviving_bias(
             evaluation.discounted_counts(name.metric, name.threshold),

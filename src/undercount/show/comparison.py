@@ -35,6 +35,9 @@ TOLD = {
     "chances": "The chances of a label tell the order, if they are right; no prevalence was "
     "supposed.",
 }
+FAIR = "if labels are a fair sample"
+# What differences need, where more must be said of it than of one model.
+NEEDED = {"random labels": "random labels (chosen by no model)"}
 QUESTIONS = {
     "population": "in the population that these rows come from "
     "(the question 'rows' is about these alone)",
@@ -47,7 +50,7 @@ def as_text(comparison: Comparison, width: int = WIDTH) -> str:
     """Write what is better, then the tables, in lines of at most a width."""
     blocks = [
         _filled("", verdict_words(comparison), width),
-        _facts(comparison, width),
+        _facts(comparison, width) + _filled("Needs: ", needs_words(comparison), width),
         _table(leaderboard_table(comparison), leaderboard_title(comparison), width),
         _flagged(comparison, width),
         _same_work(comparison, width),
@@ -113,6 +116,11 @@ def verdict_words(comparison: Comparison) -> str:
     )
 
 
+def needs_words(comparison: Comparison) -> str:
+    """Say what the differences rest on: labels that one of the models chose turn the order."""
+    return f"{', '.join(NEEDED.get(need, need) for need in comparison.needs)}."
+
+
 def _elsewhere_words(comparison: Comparison) -> str:
     """Name the metrics that do tell two models apart where the one that decides does not."""
     doubt = 1 - comparison.confidence_level
@@ -140,9 +148,9 @@ def order_words(found: Difference, share: float) -> str:
     if told_by(found):
         return TOLD[told_by(found)]
     if not found.depends_on_prevalence:
-        return "The order is the same whatever the prevalence."
+        return f"The order is the same whatever the prevalence, {FAIR}."
     if math.isnan(found.crossover):
-        return "The order is the same at every prevalence that the scores allow."
+        return f"The order is the same at every prevalence that the scores allow, {FAIR}."
     (taken,), (turns,) = percents_beside([share], [(found.crossover, "")])
     return (
         f"The order depends on the prevalence: it turns at {turns} hidden positives among the "
@@ -468,6 +476,7 @@ def _order(found: Difference) -> str:
 def as_json(comparison: Comparison) -> str:
     """Write each model as `evaluate` does, and the comparison beside them."""
     columns = comparison.table()
+    columns["needs"] = [needs.split(", ") if needs else [] for needs in columns["needs"]]
     rows = [
         {
             name: plain(v) if isinstance(v, float) else v
@@ -485,6 +494,7 @@ def as_json(comparison: Comparison) -> str:
             "question": comparison.question,
             "verdict": verdict_words(comparison),
             "by": comparison.by,
+            "needs": list(comparison.needs),
             "leaderboard": [_standing(s) for s in comparison.leaderboard()],
             "differences": rows[:apart],
             **_same_work_facts(comparison, rows[apart:]),
@@ -509,6 +519,7 @@ def _deployed_facts(comparison: Comparison) -> dict[str, Any]:
             "p_value": plain(d.p_value),
             "adjusted_p_value": plain(d.adjusted_p_value),
             "crossover": plain(d.crossover),
+            "needs": list(d.difference.needs),
         }
         for d in comparison.deployed()
     ]

@@ -17,6 +17,7 @@ from undercount.show.comparison import (
     difference_table,
     leaderboard_table,
     leaderboard_title,
+    needs_words,
     threshold_table,
     threshold_title,
     verdict_words,
@@ -45,7 +46,9 @@ def named_tables(comparison: Comparison) -> list[tuple[str, Table]]:
 
 def as_markdown(comparison: Comparison) -> str:
     """Write what is better, and the tables."""
-    lines = [_escape(verdict_words(comparison), MARKDOWN_SPECIAL), ""]
+    needs = f"Needs: {needs_words(comparison)}"
+    lines = [_escape(words, MARKDOWN_SPECIAL) for words in (verdict_words(comparison), "", needs)]
+    lines.append("")
     for title, (head, rows) in named_tables(comparison):
         lines += [f"**{_escape(title, MARKDOWN_SPECIAL)}**", "", _markdown_row(head)]
         lines.append("|" + "---|" * len(head))
@@ -86,6 +89,7 @@ def as_csv(comparison: Comparison) -> str:
 def as_snippet(comparison: Comparison) -> str:
     """Write what is better, and the tables, as HTML for a notebook."""
     parts = [Markup("<p><b>{}</b></p>").format(verdict_words(comparison))]
+    parts.append(Markup("<p>Needs: {}</p>").format(needs_words(comparison)))
     parts += [html_table(title, table) for title, table in named_tables(comparison)]
     parts += [Markup("<p>{}</p>").format(note) for note in workload_notes(comparison)]
     return str(Markup("<div>{}</div>").format(Markup("").join(parts)))

@@ -128,6 +128,7 @@ def _claim(claim: Requirement) -> dict[str, Any]:
         "threshold": claim.threshold,
         "at_least": claim.at_least,
         "value": claim.value,
+        **({"deploy_prevalence": claim.deploy_prevalence} if claim.deploy_prevalence else {}),
     }
 
 

@@ -121,7 +121,7 @@ def alarm_words(found: Monitoring) -> tuple[str, str]:
     """Say whether the precision changed, and what that rests on."""
     alarm = found.alarm
     if alarm is None or not alarm.looks:
-        return "no alarm is possible", "no period is mature, or none comes after it"
+        return "no alarm is possible", "since no period is mature, or none comes after it"
     words = [
         f"precision {verb} (first seen {date})"
         for verb, date in (("fell", alarm.fell), ("rose", alarm.rose))

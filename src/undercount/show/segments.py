@@ -267,7 +267,7 @@ def _table(found: Evaluations, room: int) -> list[str]:
     """Write a row a segment, or where there is no room each below its name."""
     width = max([NAME, *(len(segment_name(row.segment)) + 2 for row in found.rows[:1000])])
     width = min(width, 2 * NAME)
-    shares = max(len(share_words(row)) for row in found.rows) + 2
+    shares = max(len(share_words(row)) for row in (*found.rows, _overall(found))) + 2
     shares = max(shares, len("hidden positives") + 2)
     head = f" {found.column:<{width}}{'rows':>{NUMBER}}{'labels':>{NUMBER}}  "
     head += f"{'hidden positives':<{shares}}"

@@ -380,14 +380,17 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
     ),
     "heterogeneity": (
         "Whether segments differ more than their errors let them.",
-        "Cochran's Q = Σ (value - mean)² / error², on the metric's scale",
+        (
+            "twice the smaller p of Cochran's Q = Σ (value - mean)² / error², on the metric's "
+            "scale, and of the largest difference from the others (Šidák)"
+        ),
         "errors that are independent; those in common make it cautious",
-        "Cochran 1954",
+        "Cochran 1954; Šidák 1967",
     ),
     "two sources": (
         "Positives found by two sources of labels tell how many neither found.",
         "all = (n1 + 1)(n2 + 1)/(both + 1) - 1; dependent sources: hidden times their odds ratio",
-        "two independent sources of labels",
+        "independent sources: neither finds more of what the other found",
         "Chapman 1951; Chao 1987",
     ),
     "late labels": (
@@ -404,7 +407,7 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
     ),
     "alarm": (
         "Evidence that the precision changed, which may be looked at every week.",
-        "mean over θ of Π θ^found · exp(-(θ - 1) · expected); on at 2/(.8 · risk)",
+        "mean over days s of ∫ chance of all seen, rate θr since s / ∫ one rate r; on at 2/risk",
         "delays alike, a baseline",
         "Ville 1939; Robbins 1970",
     ),
@@ -575,7 +578,7 @@ CHECKS: dict[str, tuple[str, str, str]] = {
     "uc012": ("What estimators warned of.", "their own rules", "as the message says"),
     "uc023": (
         "If labels come late, nearly all of the oldest rows' labels should have arrived.",
-        "of the labels at most 2 % take longer than the oldest window less 30 days",
+        "at most 2 % of the labels in the last 30 days of the oldest window, 20 for each 100 after",
         "dates of rows and of labels; delays alike",
     ),
 }
@@ -654,6 +657,8 @@ ALIASES = {
     "transport": "deploy prevalence",
     "elsewhere": "deploy prevalence",
     "same rates there": "deploy prevalence",
+    "independent sources": "two sources",
+    "the dependence of the sources": "two sources",
     "hidden positives": "unlabeled prevalence",
     "verdict": "claim",
     "positives": "prevalence",

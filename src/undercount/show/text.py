@@ -54,6 +54,11 @@ CASES = tuple(10**power for power in range(1, 7))
 # Metrics that are told for another prevalence.
 DEPLOYED = ("precision", "f1", "accuracy", "average_precision")
 ASIDE = (CODES["ties"], CODES["saturation"], CODES["warned"])
+# What a share of two sources rests on.
+SOURCES = (
+    "Do the sources find positives independently of each other? If both prefer the same ones, more "
+    "are hidden than they tell (--dependence 1-3 tries it)."
+)
 # Checks of doubts that verdicts on some rows would settle.
 REVIEWABLE = ("UC001", "UC002", "UC003", "UC007", "UC008", "UC011", "UC017")
 
@@ -191,7 +196,8 @@ def plain_words(evaluation: Evaluation) -> str:
     if main.estimate.open:
         what = "how many of the flagged cases are real" if flagged else "how well the scores rank"
         return f"Verdicts are too few to say {what}."
-    words = _flagged_words(evaluation, main.estimate) if flagged else _ranking_words(main.estimate)
+    say = _flagged_words if flagged else _ranking_words
+    words = say(evaluation, main.estimate)
     return f"{words}{_naive_words(evaluation, main)}{support_words(evaluation)}"
 
 
@@ -227,20 +233,18 @@ def support_words(evaluation: Evaluation) -> str:
     if verdict.reason is not None:
         return f" Nothing can be claimed while {verdict.reason.code} stands."
     if claim is None:
-        return " That supports no claim."
-    same = (claim.metric, claim.threshold, claim.name.top) == (
-        main.metric,
-        main.threshold,
-        main.top,
-    )
-    return f" That does not support {claim_words(claim, evaluation.threshold)}." if same else ""
+        return " The number supports no claim."
+    asked, place = claim.name, (main.metric, main.threshold, main.top)
+    if (asked.metric, asked.threshold, asked.top) != place or claim.deploy_prevalence is not None:
+        return ""
+    return f" The number does not support {claim_words(claim, evaluation.threshold)}."
 
 
-def _ranking_words(area: Estimate) -> str:
+def _ranking_words(evaluation: Evaluation, area: Estimate) -> str:
     """Say how often a positive scores above a negative."""
     value, low, high = map(percent, (area.value, area.low, area.high))
     said = f"{value} of the cases ({low} – {high})"
-    if area.high - area.low >= WIDE:  # a single number would be taken for known
+    if area.high - area.low >= WIDE or (share_is_guess(evaluation) and low != high):
         said = f"{low} to {high} of the cases"
     return f"A random positive scores above a random negative in {said}."
 
@@ -253,14 +257,18 @@ def _ceiling_words(evaluation: Evaluation) -> str:
 
 def _flagged_words(evaluation: Evaluation, precision: Estimate) -> str:
     """Say how many of the flagged cases are real, and what that supposes of the scores."""
-    words = case_words(precision)
+    hangs = share_is_guess(evaluation) and "prevalence" in precision.needs
+    words = case_words(precision, estimated=hangs)
     if any(check.code == "UC010" and check.level == "warn" for check in evaluation.checks):
         return words + ", if the scores are those of rows the model was not trained on."
     return words + "."
 
 
-def case_words(share: Estimate) -> str:
+def case_words(share: Estimate, *, estimated: bool = False) -> str:
     """Say how many flagged cases are real, of so many that nothing rounds to all or none.
+
+    The range alone where it is wide, or where the number hangs on a share that is only `estimated`:
+    a single number would be taken for known.
 
     Examples
     --------
@@ -276,7 +284,7 @@ def case_words(share: Estimate) -> str:
     few, found, most = (_nearest(of * value) for value in values)
     if found in (0, of):  # no estimate is sure of all, or of none
         return _end_words(share, sure=few == most)
-    if most - few >= WIDE * of:  # a single number would be taken for known
+    if most - few >= WIDE * of or (estimated and few != most):
         return f"Between {few} and {most} of every {of} flagged cases are real"
     span = f" ({few} to {most})" if few != most else ""
     return f"About {found} of every {of} flagged cases {'is' if found == 1 else 'are'} real{span}"
@@ -339,6 +347,8 @@ def weakest_link(evaluation: Evaluation) -> str:
         return f"Are the chances of a label right?{_certain_words(evaluation.chances)}"
     if evaluation.source == "estimated" and evaluation.verdict.light == "robust":
         fair += " The value, though not the claim, rests on an estimated prevalence too."
+    elif evaluation.share_needs:
+        fair = f"{SOURCES} And {fair[0].lower()}{fair[1:]}"
     elif evaluation.source == "estimated":
         # Known negatives tell the share without this; methods that read shapes need it.
         high = ", too high if negatives reach the best scores" if evaluation.share_estimates else ""

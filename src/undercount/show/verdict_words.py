@@ -6,7 +6,7 @@ from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
 from undercount.read.metric_name import place_words, short_number
 from undercount.read.percentages import ROUNDING, End, goal_percent, percent, percents_beside
-from undercount.read.requirement import Requirement
+from undercount.read.requirement import Requirement, where_words
 from undercount.read.sensitivity import AREAS
 from undercount.shares import Given
 from undercount.show.spoken import metric_title
@@ -35,12 +35,27 @@ GIVEN = {
 # The same in a sentence that does not stand beside the table, so that it says of which rows.
 OF_ROWS = {"prevalence": "{} of all rows are positive"}
 OF_UNLABELED = "{} of the unlabeled rows are positive"
+# The same where the claim is about another prevalence.
+OF_THESE_ROWS = "{} of these rows are positive"
+CARRIED = ", and rates are the same there"
 NOWHERE = "holds at no share of hidden positives that the scores allow"
 SUGGESTED = "a round number below the interval"
 
 
 def light_words(evaluation: Evaluation) -> str:
     """Say the light: "robust if …", "if 7 % are positive", "depends on …", "not supported"."""
+    holds = evaluation.verdict.light in ("robust", "given")
+    return f"{_light_alone(evaluation)}{CARRIED if holds and _elsewhere(evaluation) else ''}"
+
+
+def _elsewhere(evaluation: Evaluation) -> bool:
+    """Whether the claim is about another prevalence."""
+    claim = evaluation.verdict.claim
+    return claim is not None and claim.deploy_prevalence is not None
+
+
+def _light_alone(evaluation: Evaluation) -> str:
+    """Say the light of a claim about these rows."""
     light = evaluation.verdict.light
     if evaluation.chances is not None:
         return CHANCES_LIGHTS.get(light, LIGHTS.get(light, ""))
@@ -58,7 +73,8 @@ def condition_words(evaluation: Evaluation) -> str:
 def condition_form(evaluation: Evaluation) -> str:
     """Say what was given, with a place for its value."""
     shares = evaluation.shares
-    text = f"if {GIVEN[shares.given][0]}"
+    here = shares.given == "prevalence" and _elsewhere(evaluation)
+    text = f"if {OF_THESE_ROWS if here else GIVEN[shares.given][0]}"
     if shares.label_purity < 1:
         text += f" and {percent(shares.label_purity)} of the labels are right"
     return text
@@ -140,7 +156,8 @@ def claim_words(claim: Requirement | None, threshold: float | None = None) -> st
     # Areas, correlations and ratios are said as numbers, rates as percentages.
     plain = name.metric in AREAS or name.metric in ("mcc", "kappa") or abs(claim.value) > 1
     goal = short_number(claim.value) if plain else goal_percent(claim.value)
-    return f"{metric_title(name.metric)}{at} {sign} {goal}"
+    where = where_words(claim.deploy_prevalence)
+    return f"{metric_title(name.metric)}{at} {sign} {goal}{where}"
 
 
 def judged_words(evaluation: Evaluation) -> str:
@@ -187,7 +204,8 @@ def _hold_words(evaluation: Evaluation) -> str:
 def _whatever_words(claim: Requirement | None) -> str:
     """Say that no share matters to a claim, though one does to the value of its metric, if so."""
     moves = claim is not None and FACTS[claim.metric].needs_prevalence
-    return f"whatever the prevalence{' (the value needs it)' if moves else ''}"
+    here = " of these rows" if claim is not None and claim.deploy_prevalence is not None else ""
+    return f"whatever the prevalence{here}{' (the value needs it)' if moves else ''}"
 
 
 def _odds_words(odds_ratio: float) -> str:
@@ -228,7 +246,8 @@ def share_words(evaluation: Evaluation) -> str:
         return ""
     given = _kind(evaluation)
     words, grows = GIVEN[given]
-    form = {"unlabeled_prevalence": OF_UNLABELED, **OF_ROWS}.get(given, words)
+    of_rows = {"prevalence": OF_THESE_ROWS} if _elsewhere(evaluation) else OF_ROWS
+    form = {"unlabeled_prevalence": OF_UNLABELED, **of_rows}.get(given, words)
     said = _range_words(_share_texts(evaluation)[1], least=ends[0][0] == grows)
     return f"if {form.format(said)}"
 

@@ -1,9 +1,10 @@
 """What is thrown at each door, and what must hold of whatever comes out.
 
-A door is one way in: rows, metrics, frames, functions, questions, files, options, counts files,
-requirements, review files, tensors. Each has a file with two functions: `draw` rolls a case with
-dice, `knock` takes it to the door and says how it ended. Bad input may be refused by `InputError`
-(Python) or exit code 2 (command line), and nothing else may be raised. The dice are those of
+A door is one way in: rows, metrics, frames, functions, questions, files, parts (of Parquet),
+options, counts files, requirements, review files, tensors. Each has a file with two functions:
+`draw` rolls a case with dice, `knock` takes it to the door and says how it ended. Bad input may be
+refused by `InputError` (Python) or exit code 2 (command line), and nothing else may be raised. The
+dice are those of
 `random`, which cost little, so that `make fuzz` can roll a million cases; in every test run they
 are rolled by hypothesis, which makes what fails small.
 """
@@ -22,6 +23,7 @@ from tests.fuzz.doors import (
     functions,
     metrics,
     options,
+    parts,
     questions,
     requirements,
     reviews,
@@ -52,6 +54,7 @@ DOORS = {
     "rows": Door(rows.draw, rows.knock, 10),
     "counts files": Door(counts_files.draw, counts_files.knock, 4),
     "files": Door(files.draw, files.knock, 2),
+    "parts": Door(parts.draw, parts.knock, 2),
     "options": Door(options.draw, options.knock, 3),
     "reviews": Door(reviews.draw, reviews.knock, 1),
 }

@@ -120,6 +120,27 @@ def test_a_check_says_what_labels_are_worth():
     assert [c.level for c in many.checks if c.code == "UC020"] == ["ok"]
 
 
+def test_rows_that_balance_each_other_are_no_more_labels_than_there_are():
+    rng = np.random.default_rng(0)
+    cluster = np.repeat(np.arange(200), 2)
+    truth = cluster < 60
+    half = rng.normal(size=200)
+    score = 2.0 * truth + np.where(np.arange(400) % 2, half[cluster], -half[cluster])
+    y = (truth & (cluster < 30)).astype(int)
+    found = uc.evaluate(y, score, unlabeled=0, prevalence=0.3, cluster=cluster)
+    (check,) = [check for check in found.checks if check.code == "UC020"]
+    assert "their 60 labels are worth 60 independent ones" in check.message
+
+
+def test_few_clusters_of_labels_are_said_as_such():
+    cluster = np.repeat(np.arange(100), 6)
+    score = np.random.default_rng(1).normal(size=100)[cluster] + (cluster < 10)
+    y = (cluster < 3).astype(int)
+    with pytest.raises(uc.InputError, match="got 18, worth about") as refused:
+        uc.evaluate(y, score, unlabeled=0, cluster=cluster)
+    assert "one cluster" in str(refused.value)
+
+
 def test_metric_functions_and_evaluate_agree():
     cluster, truth, score, y = rows(5)
     options = {"unlabeled": 0, "prevalence": truth.mean(), "cluster": cluster}

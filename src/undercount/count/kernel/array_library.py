@@ -27,6 +27,10 @@ def library_name(array: Any) -> str:
     return type(array).__module__.partition(".")[0]
 
 
+# Since this version NumPy asks other libraries to copy from their devices.
+DEVICES_COPY = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+
+
 class ArrayLibrary:
     """Work on arrays by the functions of the array API standard.
 
@@ -121,6 +125,11 @@ class ArrayLibrary:
         try:
             return np.asarray(array)
         except (TypeError, ValueError, RuntimeError):  # on a device: DLPack copies
+            if not DEVICES_COPY:
+                raise InputError(
+                    f"arrays on a device of {type(array).__module__} need NumPy 2.1 or newer; this "
+                    f"is {np.__version__}. Move them to the host"
+                ) from None
             return np.from_dlpack(array, device="cpu")
 
 

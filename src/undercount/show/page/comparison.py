@@ -17,6 +17,7 @@ from undercount.show.comparison import (
     TOLD,
     gap_words,
     level_words,
+    needs_words,
     told_by,
     verdict_words,
     workload_notes,
@@ -60,6 +61,7 @@ def as_comparison_page(comparison: Comparison) -> str:
     return load_template("comparison.html.jinja").render(
         names=names,
         verdict=verdict_words(comparison),
+        needs=needs_words(comparison),
         read=f"{row_words(counts.n_rows, weighted=counts.weighted)}, "
         f"{amount(counts.n_positive)} labelled positive",
         question=QUESTIONS[comparison.question],

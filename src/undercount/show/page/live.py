@@ -191,8 +191,13 @@ def page_cuts(evaluation: Evaluation, threshold: float) -> list[float]:
 
 
 def _claim_place(evaluation: Evaluation, cuts: list[float]) -> int | None:
-    """Return the cells above the claim's own threshold, -1 if it has none; None if it has a top."""
+    """Return the cells above the claim's own threshold, -1 if it has none.
+
+    None if it has a top, or is about another prevalence: the sliders then do not follow it.
+    """
     claim = evaluation.verdict.claim
+    if claim is not None and claim.deploy_prevalence is not None:
+        return None
     if claim is None or claim.metric in AREAS:
         return -1
     if claim.name.top is not None:

@@ -23,13 +23,14 @@ function update(everything = false) {
   const [leads, follows] = answer(lead);
   text("lead", `${title(lead.name)}${lead.place || ""} ${leads}`);
   text("lead-range", follows + (lead.bias ? ` · labelling bias up to Γ: ${span(...lead.bias)}` : ""));
-  text("headline", `${$("lead").textContent} ${lead.guess ? $("lead-range").textContent : `(${$("lead-range").textContent})`} · ${light}`);
+  // The light is that of the claim, not of the number: both stand there.
+  text("headline", `${$("lead").textContent} ${lead.guess ? $("lead-range").textContent : `(${$("lead-range").textContent})`}${claim ? ` · ${claimName(model, claim).replace(`${title(lead.name)} `, "")}` : ""} · ${light}`);
   text("claim", state.goal < 0 ? (changed() && claim && !model.verdict.required ? claimWords(claim) : model.words.claim) : claimWords(claim) + " (set here)");
   if (document.activeElement !== $("goal-value")) $("goal-value").value = claim ? claim.value : "";
   $("goal-metric").value = claim && CLAIMED.includes(claim.metric) ? claim.metric : CLAIMED[0];
   $("goal-sign").value = claim && !claim.at_least ? 1 : 0;
   const support = supportWords(model, lead, light), asked = changed() || state.goal >= 0;
-  text("plain", !still ? sentence(lead, model.single, support, !!model.verdict.reason) : asked ? model.words.plain.replace(model.support, "") + support : model.words.plain);
+  text("plain", !still ? sentence(model, lead, support) : asked ? model.words.plain.replace(model.support, "") + support : model.words.plain);
   text("change", changeWords(model, rows, claimAt(model)));
   text("weakest", model.words.weakest);
   bars(rows);

@@ -151,7 +151,7 @@ function leadOf(model, rows) {
 }
 // How many flagged cases are real, of so many that nothing rounds to all or none: the library's case_words.
 const SIZES = [10, 100, 1e3, 1e4, 1e5, 1e6];
-function caseWords(row) {
+function caseWords(row, estimated = false) {
   const values = [row.low, row.value, row.high], near = (v) => Math.floor(v + 0.5), speaks = (of) => (v) => near(of * v) > 0 && near(of * v) < of || v <= 1e-9 || v >= 1 - 1e-9;
   const of = SIZES.find((n) => values.every(speaks(n))) || 1e6, [few, found, most] = values.map((v) => near(of * v));
   if (found === 0 || found === of) { // no estimate is sure of all, or of none
@@ -159,17 +159,18 @@ function caseWords(row) {
     const cut = found ? (n) => Math.floor(n * row.low) : (n) => Math.ceil(n * row.high), all = SIZES.find((n) => cut(n) > 0 && cut(n) < n) || 1e6;
     return `At ${found ? "least" : "most"} ${cut(all)} of every ${all} flagged cases are real`;
   }
-  if (most - few >= 0.3 * of) return `Between ${few} and ${most} of every ${of} flagged cases are real`;
+  if (most - few >= 0.3 * of || estimated && few !== most) return `Between ${few} and ${most} of every ${of} flagged cases are real`;
   return `About ${found} of every ${of} flagged cases ${found === 1 ? "is" : "are"} real${few === most ? "" : ` (${few} to ${most})`}`;
 }
-function sentence(lead, single, support, forbidden) {
+function sentence(model, lead, support) {
+  const { single } = model, forbidden = !!model.verdict.reason, hangs = model.guess !== null && own(model);
   const low = lead.naive < lead.low && !forbidden; // only then is the naive value too low
   if (!Number.isFinite(lead.value)) return "This number does not exist at the values set below.";
   if (lead.name === "precision") {
     const why = ` "Precision ${percent(lead.naive)}" is too low because many "false alarms" are positives nobody has labelled yet.`;
-    return `${caseWords(lead)}.${low && single ? why : ""}${support}`;
+    return `${caseWords(lead, hangs)}.${low && single ? why : ""}${support}`;
   }
-  const pairs = lead.high - lead.low >= 0.3 ? `${percent(lead.low)} to ${percent(lead.high)} of the cases.` : `${percent(lead.value)} of the cases (${span(lead.low, lead.high, percent)}).`;
+  const pairs = lead.high - lead.low >= 0.3 || hangs && percent(lead.low) !== percent(lead.high) ? `${percent(lead.low)} to ${percent(lead.high)} of the cases.` : `${percent(lead.value)} of the cases (${span(lead.low, lead.high, percent)}).`;
   const why = ` "AUC ${number(lead.naive)}" is too low because unlabeled positives count as errors.`;
   return "A random positive scores above a random negative in " + pairs + (low ? why : "") + support;
 }

@@ -135,8 +135,8 @@ function supportWords(model, lead, light) {
   const claim = claimOf(model);
   if (!light.startsWith(UNSUPPORTED)) return "";
   if (model.verdict.reason) return ` Nothing can be claimed while ${model.verdict.reason} stands.`;
-  if (!claim) return " That supports no claim.";
-  return claim.metric === lead.name && claimAt(model) === indexOf(model) ? ` That does not support ${claimName(model, claim)}.` : "";
+  if (!claim) return " The number supports no claim.";
+  return claim.metric === lead.name && claimAt(model) === indexOf(model) ? ` The number does not support ${claimName(model, claim)}.` : "";
 }
 // What reviews say of another claim, whatever the share.
 function reviewLight(model, claim, row) {

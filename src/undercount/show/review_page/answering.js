@@ -1,7 +1,7 @@
 // ---- the page: one case after the other; answers stay in this browser until they are saved ----
 const $ = (id) => document.getElementById(id), facts = JSON.parse($("facts").textContent);
 const n = facts.stratum.length, place = { now: 0 }, answers = new Array(n).fill(null), seen = new Array(n).fill(false);
-const STORE = `undercount-review-${facts.plan}`, SKIPPED = "skipped";
+const STORE = `undercount-review-${facts.store}`, SKIPPED = "skipped";
 // Verdicts of the file that the page was made of come first, then what this browser has kept.
 facts.verdict.forEach((v, i) => { answers[i] = v; seen[i] = v !== null; });
 function restore() {

@@ -1,6 +1,7 @@
 """Write the page in which people answer: self-contained, offline, with the library's arithmetic."""
 
 import csv
+import hashlib
 import io
 import re
 from importlib import resources
@@ -80,7 +81,8 @@ def review_facts(plan: RowPlan) -> dict[str, Any]:
     columns = sheet.kept or {}
     text = as_review_csv(sheet).removeprefix("\ufeff")
     return {
-        "plan": sheet.plan,
+        # A further round may have the plan's name, and gives numbers of cases to other rows.
+        "store": f"{sheet.plan}-{hashlib.sha256(text.encode()).hexdigest()[:12]}",
         "level": plan.prices.confidence_level,
         "normal": float(ndtri((1 + plan.prices.confidence_level) / 2)),
         "goals": [_goal(plan, name) for name in page_goals(plan)],
