@@ -75,7 +75,7 @@ function sources(d, i, name) {
   if (d.pure) {
     const hits = base[0] * x.n, [least, most] = possibleHits(model, i, x.n), table = (h) => tablePoint(model, i, h, x.n);
     const ends = restricted(hits, poolHits(d, i), least, most).map((end) => clip(end, least, most));
-    const nearest = hits < least || hits > most ? table(hits) : [clip(base[0]), clip(base[1]), base[2]];
+    const nearest = most > 0 && (hits < least || hits > most) ? table(hits) : [clip(base[0]), clip(base[1]), base[2]];
     return { base: nearest, pairs: [anyRecall(ends.map(table))] };
   }
   const hidden = x.a * model.effective[1];
