@@ -194,3 +194,24 @@ def test_negatives_found_in_another_way_are_not_weighed():
     evaluation = uc.evaluate(y, score, unlabeled=-1, propensity=asked, threshold=2.0)
     assert not evaluation.chances.looked.any()
     assert all(check.level != "fail" for check in evaluation.checks)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "threshold", "frequency"), [(2000, 3.0, 0.3), (500, 3.0, 0.4), (5000, 2.6, 0.15)]
+)
+def test_intervals_hold_near_the_edge_and_never_shrink_to_a_point(n, threshold, frequency):
+    held, widths = [], []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        truth = rng.random(n) < 0.2
+        score = rng.normal(3.0 * truth)
+        y = np.where(truth & (rng.random(n) < frequency), 1, -1)
+        counts = uc.ScoreCounts.from_rows(y, score, unlabeled=-1)
+        shares = uc.Shares.from_positives(counts, float(truth.sum()))
+        with collect_warnings():
+            found = estimate_metric(counts, shares, "precision", threshold=threshold)
+        held.append(found.low <= truth[score >= threshold].mean() <= found.high)
+        widths.append(found.high - found.low)
+    assert np.mean(held) > 0.95 - 2 * math.sqrt(0.95 * 0.05 / 300)
+    assert min(widths) > 0.005

@@ -731,8 +731,8 @@ def _flagged_lines(evaluation: Evaluation, room: int, width: int) -> list[str]:
         return []
     counts = evaluation.counts
     head = counts.score >= precision.threshold
-    known = counts.positive[head].sum()
-    flagged = known + counts.negative[head].sum() + counts.unlabeled[head].sum()
+    known, alarms = counts.positive[head].sum(), counts.negative[head].sum()
+    flagged = known + alarms + counts.unlabeled[head].sum()
     if flagged == 0:
         return [line("flagged", "no rows: nothing scores that high", room + 3, width)]
     found = precision.estimate
@@ -749,6 +749,7 @@ def _flagged_lines(evaluation: Evaluation, room: int, width: int) -> list[str]:
         + ("" if found.open else f"{said}, ")
         + f"{amount(known)} of them already known"
         + (" to be real" if found.open else "")
+        + (f", {amount(alarms)} known to be negative" if alarms > 0 else "")
     )
     if evaluation.shares.sampling != "single-sample":
         return []

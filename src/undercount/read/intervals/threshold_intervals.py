@@ -175,7 +175,8 @@ def threshold_interval(
     if known is None:
         return value, *combine(middle, ends, facts, near=value)
     inside = np.asarray(np.clip(value, *known))
-    inside = np.where(np.abs(inside - value) > _ROUNDING, inside, value)
+    with np.errstate(invalid="ignore"):  # an infinite ratio is itself
+        inside = np.where(np.abs(inside - value) > _ROUNDING, inside, value)
     return inside, *combine(middle, ends, facts, known, near=inside)
 
 
@@ -266,7 +267,8 @@ def _true_positives(counts: HeadCounts, confidence_level: float, kind: IntervalK
     limits = possible_interval(hits, low - taken, high - taken, *span)
     ends = [table_point(counts, end, positives) for end in limits]
     base, table = counts.point.capped(), table_point(counts, hits, positives)
-    outside = (hits < span[0]) | (hits > span[1])
+    # Where no row is flagged, a table has no precision to tell.
+    outside = ((hits < span[0]) | (hits > span[1])) & (span[1] > 0)
     base = RatePoint(
         np.where(outside, table.tpr, base.tpr),
         np.where(outside, table.fpr, base.fpr),

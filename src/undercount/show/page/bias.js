@@ -37,7 +37,7 @@ function pointBias(d, i, name) {
   if (!model.dataset) return hull((ratio) => populationBias(d, i, ratio));
   if (d.given === "label_frequency" && name !== "recall") {
     const ends = hull((ratio) => sideBias(d, i, ratio));
-    return (ratio) => possible(d, i, name, ends(ratio));
+    return (ratio) => ends(ratio).map((end) => clip(end, ...possible(d, i, name)));
   }
   return (ratio) => tableBias(d, i, ratio).map(read);
 }

@@ -37,12 +37,23 @@ function poolHits(d, i) {
   const taken = model.single ? 0 : model.heads[0][i];
   return wilson(model.rates[0][i], size, model.z).map((end) => end * pool - taken);
 }
+// How many flagged rows are positive at least and at most, so many rows being so.
+function possibleHits(model, i, positives) {
+  const [p, u] = model.heads.map((h) => h[i]), [sp, su] = model.sizes;
+  if (!model.single) return [Math.max(positives - (su - u), 0), Math.min(u, positives)];
+  return [Math.max(p, positives - (sp - p) - (su - u)), Math.min(p + u, positives - (sp - p))];
+}
+// Ends by the likelihood restricted to what is possible: the far one is never at the bound that an estimate passed.
+function restricted(x, [low, high], least, most) {
+  if (x > most) low = x - Math.hypot(x - low, x - most);
+  if (x < least) high = x + Math.hypot(high - x, least - x);
+  return [low, high];
+}
 // Rates of a table with so many hits; no cell smaller than the rows known to be in it.
 function tablePoint(model, i, hits, positives) {
-  const [p, u, n] = model.heads.map((h) => h[i]), [sp, su, sn] = model.sizes, single = model.single;
-  const flagged = single ? p + u + n : u, total = single ? model.total : su;
-  const most = flagged - (single ? n : 0), missed = single ? sp - p : 0, rest = total - flagged - (single ? sn - n : 0);
-  hits = Math.max(Math.min(hits, most, positives - missed), single ? p : 0, positives - rest);
+  const [p, u, n] = model.heads.map((h) => h[i]), single = model.single, [least, most] = possibleHits(model, i, positives);
+  const flagged = single ? p + u + n : u, total = single ? model.total : model.sizes[1];
+  hits = Math.max(Math.min(hits, most), least);
   return [clip(hits / positives), clip((flagged - hits) / (total - positives)), positives / total];
 }
 function recallEnds(d, i) {
@@ -61,7 +72,12 @@ function sources(d, i, name) {
   }
   if (d.pure && d.given === "label_frequency") return byPrediction(d, i);
   if (!model.dataset) return ofPopulation(d, rates);
-  if (d.pure) return { base: [clip(base[0]), clip(base[1]), base[2]], pairs: [anyRecall(poolHits(d, i).map((hits) => tablePoint(model, i, hits, x.n)))] };
+  if (d.pure) {
+    const hits = base[0] * x.n, [least, most] = possibleHits(model, i, x.n), table = (h) => tablePoint(model, i, h, x.n);
+    const ends = restricted(hits, poolHits(d, i), least, most).map((end) => clip(end, least, most));
+    const nearest = most > 0 && (hits < least || hits > most) ? table(hits) : [clip(base[0]), clip(base[1]), base[2]];
+    return { base: nearest, pairs: [anyRecall(ends.map(table))] };
+  }
   const hidden = x.a * model.effective[1];
   const size = model.single ? model.effective[0] / (1 - d.purity * clip(d.purity * model.sizes[0] / x.n))
     : model.effective[0] * hidden / (model.effective[0] + hidden);
@@ -120,8 +136,8 @@ function sharePairs(d, i) {
   return pairs;
 }
 // Distances to each source's limits add in squares, side by side (Zou and Donner's MOVER).
-function combined(base, pairs, name) {
-  const read = METRICS[name], middle = read(...base), { least } = FACTS[name];
+function combined(base, pairs, name, near) {
+  const read = METRICS[name], middle = read(...base), { least } = FACTS[name], bound = near === undefined ? middle : near;
   let below = 0, above = 0; // where the estimate or a limit divides by 0, nothing is known
   for (const pair of pairs) {
     const ends = pair.map((rates) => read(...rates));
@@ -129,7 +145,8 @@ function combined(base, pairs, name) {
     above += Math.max(Math.max(...ends) - middle, 0) ** 2;
   }
   const known = (end, other) => Number.isFinite(middle) && !Number.isNaN(end) ? clip(end, least) : other;
-  return [known(middle - Math.sqrt(below), least), known(middle + Math.sqrt(above), 1)];
+  const ends = restricted(middle, [middle - Math.sqrt(below), middle + Math.sqrt(above)], bound, bound);
+  return [known(Math.min(ends[0], bound), least), known(Math.max(ends[1], bound), 1)];
 }
 // Whether a metric divides by the share of flagged (or other) rows where there are none, as counted: rates round.
 function divides({ model }, i, name) {
@@ -137,23 +154,23 @@ function divides({ model }, i, name) {
   const none = flagged === 0 && (name === "precision" || name === "mcc"), all = flagged === 1 && name === "mcc";
   return { by0: none || all, undefined: (none || all) && (model.single || g === q) };
 }
-// For these rows: cut where the labels rule values out, all unlabeled rows speaking for or against the classifier.
-function possible(d, i, name, ends) {
+// What the labels of these rows allow, all unlabeled rows speaking for or against the classifier.
+function possible(d, i, name) {
   const { model } = d, read = METRICS[name], heads = model.heads.map((h) => h[i]), tails = model.sizes.map((s, k) => s - heads[k]);
-  if (!model.dataset || !model.single || !d.pure) return ends;
+  if (!model.dataset || !model.single || !d.pure) return [FACTS[name].least, 1];
   const flagged = heads[0] + heads[1] + heads[2], corner = (hits, misses) => {
     const all = hits + misses;
     return read(hits / all, (flagged - hits) / (model.total - all), all / model.total);
   };
   const corners = [corner(heads[0], tails[0] + tails[1]), corner(heads[0] + heads[1], tails[0])];
-  const either = (v) => corners.map((c) => Number.isNaN(c) ? v : c), least = Math.min(...either(FACTS[name].least)), most = Math.max(...either(1));
-  return ends.map((end) => clip(end, least, most));
+  const either = (v) => corners.map((c) => Number.isNaN(c) ? v : c);
+  return [Math.min(...either(FACTS[name].least)), Math.max(...either(1))];
 }
 function pointEstimate(d, i, name) {
   const { base, pairs } = sources(d, i, name);
   const more = name === "recall" && d.pure ? [] : sharePairs(d, i);
-  const [low, high] = possible(d, i, name, combined(base, [...pairs, ...more], name));
-  const value = METRICS[name](clip(base[0]), clip(base[1]), base[2]), [t, f, p] = ratesOf(d.x, ratesAt(d.model, i)), raw = METRICS[name](t, f, p);
+  const nearest = METRICS[name](clip(base[0]), clip(base[1]), base[2]), limits = possible(d, i, name), value = Number.isNaN(nearest) ? nearest : clip(nearest, ...limits);
+  const [low, high] = combined(base, [...pairs, ...more], name, value).map((end) => clip(end, ...limits)), [t, f, p] = ratesOf(d.x, ratesAt(d.model, i)), raw = METRICS[name](t, f, p);
   // Rates outside [0, 1], where that matters for the metric, mean that the shares do not fit.
   const fits = (name === "recall" && d.pure) || Math.abs(raw - value) <= 1e-9 * Math.max(1, Math.abs(value)) || Math.max(-t, t - 1, -f, f - 1) <= 1e-9;
   const zero = divides(d, i, name);

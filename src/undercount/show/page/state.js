@@ -102,7 +102,8 @@ function estimateWithShare(model, name, i, share, purity) {
     if (!Number.isNaN(there.value)) below = Math.max(below, there.value - there.low), above = Math.max(above, there.high - there.value);
   }
   const low = v - Math.hypot(below, Math.max(v - Math.min(...ends), 0)), high = v + Math.hypot(above, Math.max(Math.max(...ends) - v, 0));
-  return { ...found, low: clip(low, least), high: clip(high, least) };
+  const limits = isArea ? [least, 1] : possible(design(known, share, purity), i, name);
+  return { ...found, low: Math.min(clip(low, ...limits), v), high: Math.max(clip(high, ...limits), v) };
 }
 // Whether labels may go either way by chance without a cell of the table going below 0.
 function leavesRoom(model, i, share, purity) {
@@ -185,7 +186,7 @@ function flaggedWords(model, rows, i) {
   const plain = model.units.every((u) => u === 1); // else sums of weights, which are no rows
   const say = plain ? whole : (v) => v.toLocaleString("en", { maximumSignificantDigits: 4 });
   const value = say(all * p.value), ends = span(all * p.low, all * p.high, say);
-  const real = `, ${p.guess ? `${ends} real (guess ${value})` : `about ${value} real (${ends})`}, ${say(known)} of them already known`;
+  const real = `, ${p.guess ? `${ends} real (guess ${value})` : `about ${value} real (${ends})`}, ${say(known)} of them already known${n > 0 ? `, ${say(n)} known to be negative` : ""}`;
   return `Flagged: ${plain ? `${say(all)} ${all === 1 ? "row" : "rows"}` : `rows of total weight ${say(all)}`} (${percent(all / model.total)})${Number.isFinite(p.value) ? real : ""}.`;
 }
 const text = (id, words) => { const node = $(id); if (node.textContent !== words) node.textContent = words; };
