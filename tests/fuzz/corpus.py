@@ -347,4 +347,26 @@ CORPUS = [
             "labels": "any",
         },
     ),
+    # What is swept over is no name, and a goal that verdicts do not move.
+    (
+        "questions",
+        {
+            **_question("sweep", "chances", metric="average_precision", over=np.array([]))[1],
+            "seed": 2797884397,
+        },
+    ),
+    (
+        "questions",
+        {
+            **_question(
+                "best_threshold",
+                "reviews",
+                metric="predicted_positive_rate",
+                at_least={"precision": 0.46},
+            )[1],
+            "seed": 2180372774,
+            "rows": 200,
+            "labels": None,
+        },
+    ),
 ]

@@ -755,7 +755,7 @@ class Evaluation:
         self, metric: str, over: Over = "prevalence", threshold: float | None = None
     ) -> dict[str, FloatArray]:
         """Follow a metric along the prevalence, threshold, purity or labelling bias (gamma)."""
-        if over == "threshold" and self.reviewed is not None:
+        if isinstance(over, str) and over == "threshold" and self.reviewed is not None:
             return self.reviewed.sweep(metric)
         threshold = self.threshold if threshold is None else threshold
         if self.chances is not None:

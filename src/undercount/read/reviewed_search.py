@@ -85,7 +85,8 @@ class ReviewedSearch(ThresholdSearch):
         added = np.concatenate([np.zeros((N_DRAWS, 1)), np.cumsum(excess, axis=1)], axis=1)
         seen = self._rates_of(base + added[:, np.searchsorted(place, at)], at)
         real = goal.value(self._rates_of(smooth, at))
-        chosen, looks = goal.choose(seen), goal.value(seen)
+        # A share of flagged rows is the same in every draw.
+        chosen, looks = goal.choose(seen), np.broadcast_to(goal.value(seen), (N_DRAWS, len(at)))
         there = int(np.searchsorted(at, over))
         rows = np.arange(N_DRAWS)
         errors = (looks[rows, chosen] - looks[:, there]) - (real[chosen] - real[there])
