@@ -347,7 +347,8 @@ CORPUS = [
             "labels": "any",
         },
     ),
-    # What is swept over is no name, and a goal that verdicts do not move.
+    # What is swept, and over what, is no name; a goal that verdicts do not move.
+    _question("sweep", "clusters", metric=np.ma.masked),
     (
         "questions",
         {

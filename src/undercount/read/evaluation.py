@@ -63,6 +63,7 @@ from undercount.read.reviewed_search import ReviewedSearch
 from undercount.read.sensitivity import (
     AREAS,
     CHANCE,
+    OVER,
     BreakEven,
     Over,
     break_even,
@@ -732,6 +733,7 @@ class Evaluation:
         counts = self.counts_at(threshold)
         if self.clusters is None:
             return counts
+        check_choice("metric", metric, tuple(FACTS))
         design = design_of(counts, self.shares, self.shares.sampling, self.target)
         return self.clusters.discounted(counts, design, metric, threshold=threshold)
 
@@ -755,7 +757,8 @@ class Evaluation:
         self, metric: str, over: Over = "prevalence", threshold: float | None = None
     ) -> dict[str, FloatArray]:
         """Follow a metric along the prevalence, threshold, purity or labelling bias (gamma)."""
-        if isinstance(over, str) and over == "threshold" and self.reviewed is not None:
+        check_choice("over", over, OVER)
+        if over == "threshold" and self.reviewed is not None:
             return self.reviewed.sweep(metric)
         threshold = self.threshold if threshold is None else threshold
         if self.chances is not None:

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from scipy.optimize import brentq
@@ -24,6 +24,7 @@ from undercount.read.intervals.labelling_bias import BIASED_AREAS, bias_ends, la
 from undercount.shares import Shares
 
 Over: TypeAlias = Literal["prevalence", "threshold", "purity", "gamma"]
+OVER: tuple[str, ...] = get_args(Over)
 # The areas that every curve has; a part of one needs to be told where it ends.
 AREAS = ("roc_auc", "average_precision", "lift_auc")
 STEPS = 101
@@ -122,6 +123,7 @@ def sweep(
     share among the unlabeled rows) stays. NaN marks values that the data rule out. Target and
     confidence level are those of the ends for "gamma", None for none of the chance.
     """
+    check_choice("over", over, OVER)
     if over == "threshold":
         if isinstance(metric, str) and FACTS.get(metric) and metric not in metric_names():
             raise InputError(f"{metric} has no threshold; sweep a metric such as precision")
@@ -147,14 +149,12 @@ def sweep(
     if over == "prevalence":
         hidden = np.linspace(0.0, _most(counts, shares), STEPS)
         purity = np.full(STEPS, shares.label_purity)
-    elif over == "purity":
+    else:
         # Labelled rows stay purer than unlabeled ones by 0.05 at least.
         start = shares.unlabeled_prevalence_at(counts, 0.0)
         slope = shares.unlabeled_prevalence_at(counts, 1.0) - start
         purity = np.linspace(min(1.0, (start + 0.05) / (1 - slope)), 1.0, STEPS)
         hidden = shares.unlabeled_prevalence_at(counts, purity)
-    else:
-        raise InputError(f"over must be prevalence, threshold, purity or gamma; got {over!r}")
     values, possible = np.full(STEPS, np.nan), hidden >= 0
     if metric in AREAS:
         values[possible] = AreaSums(counts, shares).at(metric, hidden[possible], purity[possible])
