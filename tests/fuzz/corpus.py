@@ -370,4 +370,20 @@ CORPUS = [
             "labels": None,
         },
     ),
+    # Sums of weights that make a mean of shares a little more than one; a value that is no number.
+    (
+        "questions",
+        {
+            **_weighing("deployed", 2661524106, prevalence=0.5, threshold=None)[1],
+            "share": (0.1, 0.4),
+            "threshold": 0.0,
+        },
+    ),
+    _question(
+        "break_even",
+        "chances",
+        metric="positive_likelihood_ratio",
+        value=decimal.Decimal("sNaN"),
+        threshold=1.0,
+    ),
 ]

@@ -67,6 +67,7 @@ from undercount.read.sensitivity import (
     BreakEven,
     Over,
     break_even,
+    check_goal,
     metric_value,
     sweep,
 )
@@ -776,6 +777,7 @@ class Evaluation:
     def break_even(self, metric: str, value: float, threshold: float | None = None) -> BreakEven:
         """Find the least hidden share and the largest labelling bias at which metric >= value."""
         check_choice("metric", metric, tuple(FACTS))
+        check_goal(metric, value)
         threshold = self.threshold if threshold is None else threshold
         if self.chances is not None:
             return self.chances.break_even(metric, value, threshold)
