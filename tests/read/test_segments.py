@@ -735,3 +735,8 @@ def test_segments_that_nothing_can_compare_by_labelling_say_so():
     found = uc.evaluate(y, score, by=segment, unlabeled=0, prevalence=0.2, threshold=2.0)
     assert any(check.code == "UC022" and check.level == "info" for check in found.overall.checks)
     assert "whether segments are labelled alike cannot be tested" in " ".join(str(found).split())
+    asked = found.require("precision >= 0.1", "precision >= 0.9", "recall >= 0.1").judgements
+    assert [each.outcome for each in asked] == [*["inconclusive"] * 4, "met", "met"]
+    # The first is met by the numbers, which rest on what nothing here tells.
+    assert "labelled alike cannot be tested (UC022)" in asked[0].why
+    assert asked[0].requirement.verdict(asked[0].estimate) == "met"
