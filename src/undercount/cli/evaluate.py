@@ -152,11 +152,11 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     ]
     if verdicts is not None:
         reading.notes.extend(verdicts.notes(before, evaluations))
-    if requirements:
-        evaluations = [replace(each, claim=each.placed(requirements[0])) for each in evaluations]
+    verdict = _judge(evaluations, requirements)
+    evaluations = [_carry(verdict, each) for each in evaluations]
     options["data_name"] = data_name(data or (options["positives"], options["unlabeled"]))
     write_evaluations(evaluations, reading.notes, options)
-    return report_verdict(_judge(evaluations, requirements), options)
+    return report_verdict(verdict, options)
 
 
 def share_of_sources(
@@ -289,6 +289,18 @@ def write_evaluations(
         print_notes(notes)
         for evaluation in evaluations:
             print_evaluation(evaluation, heading=len(evaluations) > 1)
+
+
+def _carry(verdict: "Verdict", evaluation: "Evaluation") -> "Evaluation":
+    """Return the evaluation with what was found of its requirements, claiming the worst one."""
+    from undercount.read.requirement import Requirement  # noqa: PLC0415 - only when needed
+
+    own = tuple(each for each in verdict.worst_first if each.subject == evaluation.name)
+    if not own:
+        return evaluation
+    worst = own[0].requirement
+    assert isinstance(worst, Requirement)  # noqa: S101 - of one model, not of two
+    return replace(evaluation, claim=evaluation.placed(worst), judgements=own)
 
 
 def _judge(evaluations: "list[Evaluation]", requirements: "list[Requirement]") -> "Verdict":

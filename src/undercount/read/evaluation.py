@@ -221,6 +221,8 @@ class Evaluation:
         What the share itself rests on, which every metric that needs it then names.
     label_part : LabelPart, optional
         How far the chance of these rows' labels is in an estimated share, if that is known.
+    judgements : tuple of Judgement
+        What was found of each requirement, the worst first, which documents then list.
 
     Examples
     --------
@@ -265,6 +267,7 @@ class Evaluation:
     label_part: LabelPart | None = field(default=None, kw_only=True, repr=False)
     area_bound: float = field(default=1.0, kw_only=True, repr=False)
     share_needs: tuple[str, ...] = field(default=(), kw_only=True, repr=False)
+    judgements: tuple[Judgement, ...] = field(default=(), kw_only=True, repr=False)
 
     @cached_property
     def curve(self) -> OperatingCurve:
