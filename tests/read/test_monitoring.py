@@ -379,6 +379,9 @@ def test_labels_that_became_slower_are_said_beside_the_alarm(tmp_path):
         score, seen, found, _ = draw(np.random.default_rng(1))
         steady = uc.monitor(score, observed=seen, found=found, threshold=CUT, until=SPAN)
     assert result.steady.level == "warn"
+    for bound in (0.01, 0.99):  # which the interval alone would meet, and fail
+        (asked,) = result.require(f"precision >= {bound}").judgements
+        assert (asked.outcome, "UC022" in asked.why) == ("inconclusive", True)
     assert "labels of recent rows come later" in result.steady.message
     assert "unless it is labelling that changed" in " ".join(str(result).split())
     page = tmp_path / "page.html"

@@ -250,7 +250,20 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
             **share_arguments(options, reading.sampling),
         )
     more: dict[str, Any] = {name: options.get(name) for name in ("costs", "odds_ratio")}
-    return [replace(each, deploy_prevalence=there, **more) for each in made.values()]
+    return [
+        replace(_with_source_test(each, reading), deploy_prevalence=there, **more)
+        for each in made.values()
+    ]
+
+
+def _with_source_test(evaluation: "Evaluation", reading: "Reading") -> "Evaluation":
+    """Add whether two sources of labels contradict that labels are a fair sample (UC022)."""
+    from undercount.read.fair_sample import found_check  # noqa: PLC0415 - only when needed
+
+    test = reading.source_tests.get(evaluation.name)
+    if test is None or evaluation.reviewed is not None:  # reviews suppose nothing of labels
+        return evaluation
+    return replace(evaluation, checks=(*evaluation.checks, found_check(test)))
 
 
 def _evaluate_alone(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
