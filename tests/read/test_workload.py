@@ -54,6 +54,53 @@ def test_by_default_as_many_as_are_labelled():
     assert "as many as are labelled positive" in str(found)
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("digits", [8, 1])
+def test_an_audit_tells_of_the_highest_rows_what_evaluate_does(seed, digits):
+    rng, truth, scores = rows(3000, seed, digits)
+    y = np.where(rng.random(len(truth)) < 0.1, truth, np.nan)
+    found = uc.compare(y, scores, audited=True, top=60)
+    for name, score in scores.items():
+        alone = uc.evaluate(y, score, audited=True, top=60)
+        for metric in ("precision", "recall"):
+            given, expected = found.workload.estimates[name][metric], alone.estimate(metric, top=60)
+            ends = (given.value, given.low, given.high)
+            assert ends == pytest.approx((expected.value, expected.low, expected.high), nan_ok=True)
+            assert 0 <= given.low < given.high <= 1
+            assert given.open or given.low <= given.value <= given.high
+            value = found.workload.values[name][metric]
+            assert value == pytest.approx(given.value, nan_ok=True)
+    assert found.workload.differences == ()
+    board = found.leaderboard(same_workload=True)
+    assert [(s.best_rank, s.worst_rank) for s in board] == [(1, 2)] * 2
+
+
+def test_reviews_tell_of_the_highest_rows_if_asked():
+    rng, truth, scores = rows(2000)
+    y = np.where(truth & (rng.random(len(truth)) < 0.4), 1, 0)
+    plan = uc.plan_reviews(y, scores["a"], unlabeled=0, budget=200, threshold=1.5)
+    options = {"unlabeled": 0, "reviews": plan.answered(truth[plan.rows])}
+    found = uc.compare(y, scores, top=60, **options)
+    alone = uc.evaluate(y, scores["a"], top=60, **options)
+    given, expected = (
+        found.workload.estimates["a"]["precision"],
+        alone.estimate("precision", top=60),
+    )
+    assert 0 <= given.low <= given.value <= given.high <= 1
+    ends = (given.value, given.low, given.high)
+    assert ends == pytest.approx((expected.value, expected.low, expected.high))
+    assert "If each model flags its 60 highest rows, by verdicts" in str(found)
+    assert uc.compare(y, scores, **options).workload is None
+    with pytest.raises(uc.InputError, match="top"):
+        uc.compare(y, scores, top=60, target="population", **options)
+
+
+def test_an_audit_of_a_population_has_no_highest_rows_unless_asked():
+    rng, truth, scores = rows(2000)
+    y = np.where(rng.random(len(truth)) < 0.2, truth, np.nan)
+    assert uc.compare(y, scores, audited=True, target="population").workload is None
+
+
 def test_the_error_of_these_rows_by_every_choice_of_labels():
     # Eight positives, four of them labelled: with the flagged rows fixed the recall is a mean.
     rng = np.random.default_rng(3)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import math
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import undercount as uc
 from undercount.show.comparison import as_text, p_words, verdict_words
 from undercount.show.page.comparison import as_comparison_page
+from undercount.show.text import estimate_words
 
 LONG = (
     "gradient boosting with monotone constraints, March",
@@ -173,6 +175,30 @@ def test_guesses_do_not_lead_in_a_comparison():
         assert range_first in plain
         assert f"{low} – {high} (guess {value})" in plain
         assert own_range in plain
+
+
+def test_every_form_says_the_same_of_audited_highest_rows():
+    rng = np.random.default_rng(2)
+    truth = rng.random(5000) < 0.1
+    y = np.where(rng.random(5000) < 0.12, truth, np.nan)
+    first = rng.normal(1.6 * truth)
+    scores = {"one": first, "other": 0.5 * first + rng.normal(1.3 * truth)}
+    found = uc.compare(y, scores, audited=True, top=100)
+    said = json.loads(found.to_json())["workload"]
+    assert said["differences"] == []
+    forms = [as_text(found), as_text(found, 60), as_comparison_page(found)]
+    forms += [found.to_markdown().replace("\\", ""), found._repr_html_()]
+    for name, score in scores.items():
+        alone = uc.evaluate(y, score, audited=True, top=100)
+        for metric in ("precision", "recall"):
+            estimate = alone.estimate(metric, top=100)
+            assert said["estimates"][name][metric]["low"] == pytest.approx(estimate.low)
+            words = estimate_words(alone, estimate)
+            for form in forms:
+                assert words in " ".join(form.split())
+    assert all(
+        "whether two models differ there is not tested" in " ".join(f.split()) for f in forms
+    )
 
 
 def test_every_form_names_what_differences_rest_on(tmp_path):

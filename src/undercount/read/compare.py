@@ -81,8 +81,8 @@ class Comparison:
     by : str
         The metric that decides which model is better.
     workload : Workload, optional
-        The same if each model flags as many rows; None with reviews or labelling chances, which
-        speak of thresholds.
+        The same if each model flags as many rows; None with labelling chances, which speak of
+        thresholds, and with reviews if no `top` was asked for.
     paired : Paired
         The models' rows, from which the differences were made.
 
@@ -200,13 +200,14 @@ class Comparison:
         """
         if same_workload and self.workload is None:
             raise InputError(
-                "with reviews or labelling chances models are compared at their thresholds alone"
+                "models are compared at their thresholds alone: with labelling chances always, "
+                f"with reviews unless {named('top')} is given"
             )
         work = self.workload if same_workload else None
         every = self.differences if work is None else work.differences
         metric = metric or ("precision" if same_workload else self.by)
         found = [d for d in every if d.metric == metric]
-        if not found:
+        if not found and not (work is not None and work.by_verdicts and metric in WORKLOAD_METRICS):
             self.difference(metric)  # says which there are
             raise InputError(f"as many flagged rows are compared by {', '.join(WORKLOAD_METRICS)}")
         if work is not None:
@@ -496,13 +497,16 @@ def compare(
     paired = Paired(models, question)
     if reviews is not None or propensity is not None:
         told = _told_differences(evaluations, thresholds, metrics, question)
-        return Comparison(evaluations, told, question, by, None, paired)
+        asked = reviews is not None and top is not None
+        work = _verdict_workload(paired, tied, chosen=True) if asked else None
+        return Comparison(evaluations, told, question, by, work, paired)
     found = [
         difference
         for metric in metrics
         for difference in paired.differences(metric, 0 if metric in POINTS else None)
     ]
-    work = _workload(paired, tied, chosen=top is not None)
+    make = _verdict_workload if options.get("audited") else _workload
+    work = make(paired, tied, chosen=top is not None)
     return Comparison(evaluations, tuple(found), question, by, work, paired)
 
 
@@ -582,11 +586,7 @@ def _workload(paired: Paired, tied: Mapping[str, float], *, chosen: bool) -> Wor
         name: {metric: model.value(metric, last) for metric in WORKLOAD_METRICS}
         for name, model in paired.models.items()
     }
-    cuts = {name: model.rows.cuts[last] for name, model in paired.models.items()}
-    kinds = [1] if first.design.sampling == "case-control" else [0, 1, 2]
-    size = float(first.heads[last][kinds].sum())
-    if math.isclose(size, round(size), rel_tol=1e-12):
-        size = float(round(size))  # shares of tied rows add up to whole rows
+    cuts, size = _last_cuts(paired), _flagged_rows(first)
     estimates = {
         name: {m: model.evaluation.estimate(m, top=size) for m in WORKLOAD_METRICS}
         for name, model in paired.models.items()
@@ -594,6 +594,44 @@ def _workload(paired: Paired, tied: Mapping[str, float], *, chosen: bool) -> Wor
         if model.evaluation.resamples is None and model.evaluation.clusters is None and size >= 1
     }
     return Workload(size, chosen, values, cuts, tied, tuple(found), estimates)
+
+
+def _verdict_workload(
+    paired: Paired, tied: Mapping[str, float], *, chosen: bool
+) -> Workload | None:
+    """Return what verdicts tell of as many flagged rows, model by model, as `evaluate` does.
+
+    A handful of these rows have a verdict, so that labels weighted by a share would say more of
+    them than is known; whether models differ there is not tested. None if nobody asked for a
+    number of rows and the evaluations speak of other rows than these.
+    """
+    models = {name: model.evaluation for name, model in paired.models.items()}
+    first = next(iter(models.values()))
+    if not chosen and first.target == "population":
+        return None
+    size = _flagged_rows(next(iter(paired.models.values())).rows)
+    estimates = {
+        name: {metric: each.estimate(metric, top=size) for metric in WORKLOAD_METRICS}
+        for name, each in models.items()
+    }
+    values = {
+        name: {metric: found.value for metric, found in each.items()}
+        for name, each in estimates.items()
+    }
+    return Workload(size, chosen, values, _last_cuts(paired), tied, (), estimates, by_verdicts=True)
+
+
+def _last_cuts(paired: Paired) -> dict[str, Cut]:
+    """Return where each model's last flagged row lies."""
+    return {name: model.rows.cuts[-1] for name, model in paired.models.items()}
+
+
+def _flagged_rows(rows: ModelRows) -> float:
+    """Return how many rows of the target the last cut flags."""
+    kinds = [1] if rows.design.sampling == "case-control" else [0, 1, 2]
+    size = float(rows.heads[-1][kinds].sum())
+    # Shares of tied rows add up to whole rows.
+    return float(round(size)) if math.isclose(size, round(size), rel_tol=1e-12) else size
 
 
 def _reviewed_models(

@@ -38,10 +38,13 @@ class Workload:
     tied : mapping
         Name of each model → the rows that have this score.
     differences : tuple of Difference
-        Of the values, for every pair.
+        Of the values, for every pair; none where verdicts tell the values.
     estimates : mapping
         Name of each model → metric → its value with an interval, at the share of hidden positives
         that the comparison supposes; empty where a share was resampled, which top rows are not.
+    by_verdicts : bool
+        Whether verdicts of reviewed or audited rows tell the values, which are then those of
+        `Evaluation.estimate`: NaN with an interval where verdicts are too few.
 
     Notes
     -----
@@ -56,6 +59,7 @@ class Workload:
     tied: Mapping[str, float]
     differences: tuple[Difference, ...]
     estimates: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
+    by_verdicts: bool = False
 
 
 def workload_size(top: Any, counts: ScoreCounts, design: MixtureDesign) -> float:

@@ -14,6 +14,7 @@ from undercount.read.evaluation import Evaluation
 from undercount.read.leaderboard import Standing, tied_at_the_top
 from undercount.read.metric_name import short_number
 from undercount.read.percentages import percent, percents_beside
+from undercount.read.workload import Workload
 from undercount.show.document import as_document, plain, write_document
 from undercount.show.spoken import metric_title, number
 from undercount.show.text import (
@@ -254,7 +255,8 @@ def workload_title(comparison: Comparison) -> str:
         return ""
     why = "" if work.chosen else ", as many as are labelled positive"
     size = amount(work.size)
-    return f"If each model flags its {size} highest rows{why}{_supposed(comparison)}"
+    supposed = ", by verdicts" if work.by_verdicts else _supposed(comparison)
+    return f"If each model flags its {size} highest rows{why}{supposed}"
 
 
 def workload_table(comparison: Comparison, *, intervals: bool = True) -> Table:
@@ -264,6 +266,8 @@ def workload_table(comparison: Comparison, *, intervals: bool = True) -> Table:
     rows: list[list[str]] = []
     if work is None:
         return head, rows
+    if work.by_verdicts:
+        return _verdict_table(comparison, work)
     for standing in comparison.leaderboard(same_workload=True):
         values = {name: min(v, 1.0) for name, v in work.values[standing.name].items()}
         known, evaluation = work.estimates.get(standing.name), comparison.evaluations[standing.name]
@@ -281,6 +285,26 @@ def workload_table(comparison: Comparison, *, intervals: bool = True) -> Table:
         rest = [real, precision, recall, *_behind(standing, work.size)]
         rows.append([standing.rank_words, standing.name, *rest])
     return head, rows
+
+
+def _verdict_table(comparison: Comparison, work: Workload) -> Table:
+    """Return what verdicts tell of each model's highest rows, the numbers of `evaluate`."""
+    rows = []
+    for standing in comparison.leaderboard(same_workload=True):
+        known, evaluation = work.estimates[standing.name], comparison.evaluations[standing.name]
+        precision, recall = (estimate_words(evaluation, known[m]) for m in ("precision", "recall"))
+        real = _real_words(evaluation, known["precision"], work.size)
+        rows.append([standing.name, real, precision, recall])
+    return ["model", "real", "precision", "recall"], rows
+
+
+def _real_words(evaluation: Evaluation, precision: Estimate, size: float) -> str:
+    """Write how many of so many flagged rows are real, as the precision is written."""
+    if math.isnan(precision.value):
+        return value_words(precision)
+    real, ends = amount(round(size * precision.value)), _real_ends(precision, size)
+    guess = hangs_on_guess(evaluation, precision)
+    return f"{ends} (guess {real})" if guess else f"{real} ({ends})"
 
 
 def _real_ends(precision: Estimate, size: float) -> str:
@@ -305,6 +329,11 @@ def workload_notes(comparison: Comparison) -> list[str]:
         if cut.share < 1
     ]
     found = [f"Ties at the last row: {'; '.join(notes)}."] if notes else []
+    if work.by_verdicts:
+        found.append(
+            "Of these rows verdicts tell each model's own numbers, as evaluate gives them; whether "
+            "two models differ there is not tested."
+        )
     if beyond:
         found.append(
             f"At this prevalence {_listed(beyond)}, by the chance of the labels or because the "
@@ -531,8 +560,18 @@ def _same_work_facts(comparison: Comparison, rows: list[dict[str, Any]]) -> dict
     if work is None:
         return {}
     board = [_standing(s) for s in comparison.leaderboard(same_workload=True)]
-    facts = {"flagged": work.size, "chosen": work.chosen, "by": "precision"}
+    facts: dict[str, Any] = {"flagged": work.size, "chosen": work.chosen, "by": "precision"}
+    if work.by_verdicts:
+        facts["estimates"] = {
+            name: {metric: _estimate_facts(found) for metric, found in known.items()}
+            for name, known in work.estimates.items()
+        }
     return {"workload": {**facts, "leaderboard": board, "differences": rows}}
+
+
+def _estimate_facts(found: Estimate) -> dict[str, Any]:
+    ends = {name: plain(getattr(found, name)) for name in ("value", "low", "high")}
+    return {**ends, "guess": found.guess, "needs": list(found.needs)}
 
 
 def _standing(standing: Standing) -> dict[str, Any]:

@@ -112,8 +112,8 @@ def _path(across: Scale, up: Scale, x: FloatArray, y: FloatArray) -> str:
 
 
 def _same_work(comparison: Comparison) -> list[tuple[str, Markup]]:
-    """Draw the bars of equal work, unless reviews speak of thresholds alone."""
-    if comparison.workload is None:
+    """Draw the bars of equal work, unless nothing tells how models differ there."""
+    if comparison.workload is None or comparison.workload.by_verdicts:
         return []
     size = amount(comparison.workload.size)
     title = f"By the precision of the {size} highest rows"
