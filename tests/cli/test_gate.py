@@ -1,11 +1,15 @@
 """Requirements on the command line: codes, quiet, JUnit files and annotations."""
 
+import json
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 
+import undercount as uc
 from undercount.cli.main import main
+from undercount.show.verdict_words import light_words
 
 GIVEN = ["--label", "y", "--score", "p", "--prevalence", "0.3", "--threshold", "1"]
 
@@ -39,6 +43,50 @@ def test_quiet_says_what_is_not_met_and_nothing_else(capsys):
     assert out == ""
     assert err.startswith(" failed: p: recall@1 > 0.99; estimated 0.")
     assert err.count("\n") == 1
+
+
+def test_every_document_lists_every_requirement_and_the_worst_has_the_light(scored):
+    wanted = ["--require", "recall >= 0.6", "--require", "precision >= 0.95, precision >= 0.68"]
+    files = ["--html", "page.html", "--markdown", "found.md", "--json", "found.json"]
+    assert main(["evaluate", "rows.csv", *GIVEN, *wanted, *files, "--quiet"]) == 1
+    model = json.loads((scored / "found.json").read_text())["models"][0]
+    said = [(each["outcome"], each["requirement"]) for each in model["requirements"]]
+    assert said[0] == ("failed", "precision@1 >= 0.95")
+    assert {each[1] for each in said[1:]} == {"recall@1 >= 0.6", "precision@1 >= 0.68"}
+    assert (model["verdict"]["light"], model["verdict"]["claim"]["value"]) == ("unsupported", 0.95)
+    page, text = (scored / "page.html").read_text(), (scored / "found.md").read_text()
+    assert '<span id="light" class="light not">not supported</span>' in page
+    for outcome, words in said:
+        assert f"{outcome}</b> <span>{words.replace('>', '&gt;')}; estimated" in page
+        assert f"- **{outcome}**: {words}; estimated" in text.replace("\\", "")
+    assert page.index("failed</b>") < page.index("met</b>") < page.index('id="light"')
+
+
+def test_of_two_models_each_claims_its_own_worst_requirement(scored):
+    wanted = ["--require", "p.recall >= 0.6", "--require", "q.roc_auc >= 0.99"]
+    files = ["--html", "page.html", "--json", "found.json", "--quiet"]
+    assert main(["evaluate", "rows.csv", *GIVEN, "--score", "q", *wanted, *files]) == 1
+    models = json.loads((scored / "found.json").read_text())["models"]
+    claims = [model["verdict"]["claim"] for model in models]
+    assert [(claim["metric"], claim["value"]) for claim in claims] == [
+        ("recall", 0.6),
+        ("roc_auc", 0.99),
+    ]
+    page = (scored / "page.html").read_text()
+    assert page.index("failed</b> <span><bdi>q</bdi>") < page.index("met</b> <span><bdi>p</bdi>")
+
+
+def test_no_light_grants_what_a_judgement_left_open():
+    rng = np.random.default_rng(1)
+    truth = rng.random(3000) < 0.3
+    y = truth & (rng.random(3000) < 0.5)
+    score = rng.normal(2.0 * truth)
+    found = uc.evaluate(y, score, unlabeled=0, prevalence=0.3, threshold=1.0).claiming("auc > 0.6")
+    judgement = found.require("auc > 0.6").judgements[0]
+    assert (judgement.outcome, light_words(found).split(" ")[0]) == ("met", "robust")
+    open_one = replace(judgement, outcome="inconclusive", why="of a warning")
+    assert light_words(replace(found, judgements=(open_one,))) == "not supported"
+    assert light_words(replace(found, judgements=(judgement,))) == light_words(found)
 
 
 def test_junit_counts_what_is_not_met(scored):

@@ -55,6 +55,18 @@ def test_no_threshold_is_invented(monkeypatch, capsys):
     assert capsys.readouterr().out.count("--threshold 0.15") == 2
 
 
+@pytest.mark.parametrize("answers", ["y\n", "n\ny\n", "n\nn\nn\nn\ny\n3%\n"])
+def test_a_threshold_that_was_given_is_in_every_command(monkeypatch, capsys, answers):
+    monkeypatch.setattr("sys.stdin", io.StringIO(answers))
+    assert main(["guide", "rows.csv", "--threshold", "1.5"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    said = [line for line in lines if line.startswith("  undercount ")]
+    assert [line.count("--threshold 1.5") for line in said] == [1]
+    _, name, *arguments = shlex.split(said[0])
+    command = commands.get_command(click.Context(commands), name)
+    command.make_context(name, arguments, resilient_parsing=False)  # it takes a threshold
+
+
 def test_every_command_of_the_guide_exists():
     for question in (*QUESTIONS, NONE):
         for line in question.commands:

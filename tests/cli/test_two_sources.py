@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import undercount as uc
 from undercount.cli.main import main
+from undercount.errors import collect_warnings
 
 SOURCES = ["--label", "cb", "--label", "rv", "--score", "p"]
 
@@ -45,6 +47,32 @@ def test_what_the_share_rests_on_is_named(capsys):
     model = json.loads(capsys.readouterr().out)["models"][0]
     needs = {row["metric"]: row["needs"] for row in model["metrics"]}
     assert "the dependence of the sources" in needs["precision"]
+
+
+def test_sources_that_prefer_scores_neither_meet_nor_fail_a_requirement(capsys):
+    rng = np.random.default_rng(0)
+    truth = rng.random(8000) < 0.15
+    p = rng.normal(2 * truth)
+    cb = truth & (rng.random(8000) < 0.4)
+    rv = truth & (rng.random(8000) < 1 / (1 + np.exp(1 - p / 2)))
+    lines = [f"{a:d},{b:d},{s:.6f}" for a, b, s in zip(cb, rv, p, strict=True)]
+    Path("rows.csv").write_text("\n".join(["cb,rv,p", *lines]), encoding="utf-8")
+    for bound in (0.1, 0.99):  # which the interval alone would meet, and fail
+        assert evaluate("--require", f"recall >= {bound}", "--quiet") == 3
+        assert "second source finds positives of high scores" in capsys.readouterr().err
+    with collect_warnings():
+        two = uc.prevalence.TwoSources().fit(cb, rv)
+    expected = f"p = {two.compare_scores(p.round(6)).p_value:.2g}"
+    assert evaluate("--json", "-") == 0
+    checks = json.loads(capsys.readouterr().out)["models"][0]["checks"]
+    (check,) = [each for each in checks if each["code"] == "UC022"]
+    assert (check["level"], expected in check["message"]) == ("fail", True)
+
+
+def test_sources_that_prefer_nothing_pass_the_test(capsys):
+    assert evaluate("--require", "recall >= 0.1", "--json", "-") == 0
+    checks = json.loads(capsys.readouterr().out)["models"][0]["checks"]
+    assert [each["level"] for each in checks if each["code"] == "UC022"] == ["ok"]
 
 
 def test_a_plan_looks_at_rows_that_neither_found_and_evaluate_takes_it(found, capsys):

@@ -370,4 +370,40 @@ CORPUS = [
             "labels": None,
         },
     ),
+    # Sums of weights that make a mean of shares a little more than one; a value that is no number.
+    (
+        "questions",
+        {
+            **_weighing("deployed", 2661524106, prevalence=0.5, threshold=None)[1],
+            "share": (0.1, 0.4),
+            "threshold": 0.0,
+        },
+    ),
+    _question(
+        "break_even",
+        "chances",
+        metric="positive_likelihood_ratio",
+        value=decimal.Decimal("sNaN"),
+        threshold=1.0,
+    ),
+    # A code that is a fraction, in the advised call; labels of clusters that are worth too little.
+    (
+        "rows",
+        {
+            "y": np.array([1, np.nan, 1] + [np.nan] * 7 + [1, np.nan, np.nan]),
+            "score": np.arange(13.0),
+            "unlabeled": Fraction(1, 3),
+            "label_frequency": (0.3, 0.9),
+            "confidence_level": 0.5,
+        },
+    ),
+    (
+        "questions",
+        {
+            **_weighing("best_threshold", 2616877861, "clusters", cost=decimal.Decimal("0.5"))[1],
+            "rows": 12,
+            "share": (0.1, 0.4),
+            "labels": "random",
+        },
+    ),
 ]

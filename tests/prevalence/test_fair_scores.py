@@ -51,11 +51,15 @@ def test_evaluations_carry_the_check():
     truth = rng.random(8000) < 0.15
     score = rng.normal(2 * truth)
     first = truth & (rng.random(8000) < 0.4)
-    second = truth & (rng.random(8000) < 1 / (1 + np.exp(2 - score)))
+    second = truth & (rng.random(8000) < 1 / (1 + np.exp(1 - score / 2)))
     two = TwoSources().fit(first, second)
     found = uc.evaluate(two.labels_, score, unlabeled_prevalence=two, threshold=1.0)
     (check,) = [each for each in found.checks if each.code == "UC022"]
-    assert check.level == "warn"
+    assert check.level == "fail"
+    for bound in (0.1, 0.99):  # which the interval alone would meet, and fail
+        (asked,) = found.require(f"recall >= {bound}").judgements
+        assert (asked.outcome, "UC022" in asked.why) == ("inconclusive", True)
+    assert found.verdict.light == "unsupported"
     assert "second source finds positives of high scores" in check.message
     with pytest.raises(uc.InputError, match="fitted with"):
         two.compare_scores(score[1:])
@@ -66,7 +70,10 @@ def test_evaluations_carry_the_check():
     label[~truth | (label > 360)] = np.nan
     late = LateLabels().fit(seen, label, until=360)
     found = uc.monitor(score, observed=seen, found=label, until=360, threshold=1.0)
-    assert found.fair.level == "warn"
+    assert found.fair.level == "fail"
+    for bound in (0.01, 0.99):
+        (asked,) = found.require(f"precision >= {bound}").judgements
+        assert (asked.outcome, "UC022" in asked.why) == ("inconclusive", True)
     assert "high scores come sooner" in " ".join(str(found).split())
     with pytest.raises(uc.InputError, match="same rows"):
         late.compare_scores(score[1:])

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 
 import numpy as np
 import pytest
@@ -62,6 +63,30 @@ def test_a_wide_range_leads_and_its_middle_is_called_a_guess(tmp_path):
         assert said in str(found)
         assert said in page.read_text()
         assert f"{each.value:.3f} ({each.low:.3f}" not in str(found)
+
+
+def test_columns_of_the_table_never_meet():
+    found, *_ = run(np.random.default_rng(0))
+    wide = dataclasses.replace(
+        found.rows[0], n_rows=123_456_789, n_found=12_345_678, chance=0.999998
+    )
+    lines = str(dataclasses.replace(found, rows=(wide, *found.rows[1:]))).splitlines()
+    row = next(line for line in lines if "123,456,789" in line)
+    cells = re.split(r" {2,}", row.strip())
+    counts = ["123,456,789", f"{wide.n_flagged:,}", "12,345,678"]
+    assert cells[:5] == [wide.period, *counts, "> 99.9 %"]
+    heads = next(line for line in lines if line.startswith(" period"))
+    assert heads.index("arrived") + len("arrived") == row.index("99.9 %") + len("99.9 %")
+
+
+def test_every_number_of_the_page_has_its_name_where_columns_have_none(tmp_path):
+    """Below 720 px rows stand as lists, and a cell shows its label."""
+    found, *_ = run(np.random.default_rng(0))
+    found.to_html(tmp_path / "page.html")
+    body = (tmp_path / "page.html").read_text().split("<tbody>")[1].split("</tbody>")[0]
+    names = ["rows", "flagged", "found", "arrived", "naive", "precision"]
+    assert re.findall(r'data-label="(.*?)"', body) == names * len(found.rows)
+    assert body.count("<td") == 7 * len(found.rows)
 
 
 def test_positives_that_are_never_found_make_no_period_immature():
@@ -354,6 +379,9 @@ def test_labels_that_became_slower_are_said_beside_the_alarm(tmp_path):
         score, seen, found, _ = draw(np.random.default_rng(1))
         steady = uc.monitor(score, observed=seen, found=found, threshold=CUT, until=SPAN)
     assert result.steady.level == "warn"
+    for bound in (0.01, 0.99):  # which the interval alone would meet, and fail
+        (asked,) = result.require(f"precision >= {bound}").judgements
+        assert (asked.outcome, "UC022" in asked.why) == ("inconclusive", True)
     assert "labels of recent rows come later" in result.steady.message
     assert "unless it is labelling that changed" in " ".join(str(result).split())
     page = tmp_path / "page.html"

@@ -4,6 +4,7 @@ import datetime as dt
 import inspect
 import json
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -725,6 +726,19 @@ def test_a_share_that_fits_easily_fits():
     assert fitting > easy > 80
 
 
+def test_every_number_of_the_page_has_its_name_where_columns_have_none(tmp_path):
+    """Below 720 px rows stand as lists, and a cell shows its label."""
+    y, score, by, truth = _labelled_alike_or_not((0.4, 0.4, 0.4))
+    y[by == 0] = np.nan  # of a segment without labels nothing can be said
+    found = uc.evaluate(y, score, by=by, threshold=1.5, prevalence=truth.mean())
+    found.to_html(tmp_path / "page.html")
+    body = (tmp_path / "page.html").read_text().split("<tbody>")[1].split("</tbody>")[0]
+    names = ["rows", "labels", "hidden positives", "recall@1.5", "precision@1.5"]
+    names.append("what cannot be said")
+    assert re.findall(r'data-label="(.*?)"', body) == names * (len(found.rows) + 1)
+    assert body.count("<td") == 7 * (len(found.rows) + 1)
+
+
 def test_segments_that_nothing_can_compare_by_labelling_say_so():
     """Scores of one segment lie elsewhere: they tell nothing of how the other was labelled."""
     rng = np.random.default_rng(3)
@@ -735,3 +749,8 @@ def test_segments_that_nothing_can_compare_by_labelling_say_so():
     found = uc.evaluate(y, score, by=segment, unlabeled=0, prevalence=0.2, threshold=2.0)
     assert any(check.code == "UC022" and check.level == "info" for check in found.overall.checks)
     assert "whether segments are labelled alike cannot be tested" in " ".join(str(found).split())
+    asked = found.require("precision >= 0.1", "precision >= 0.9", "recall >= 0.1").judgements
+    assert [each.outcome for each in asked] == [*["inconclusive"] * 4, "met", "met"]
+    # The first is met by the numbers, which rest on what nothing here tells.
+    assert "labelled alike cannot be tested (UC022)" in asked[0].why
+    assert asked[0].requirement.verdict(asked[0].estimate) == "met"

@@ -152,11 +152,11 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     ]
     if verdicts is not None:
         reading.notes.extend(verdicts.notes(before, evaluations))
-    if requirements:
-        evaluations = [replace(each, claim=each.placed(requirements[0])) for each in evaluations]
+    verdict = _judge(evaluations, requirements)
+    evaluations = [_carry(verdict, each) for each in evaluations]
     options["data_name"] = data_name(data or (options["positives"], options["unlabeled"]))
     write_evaluations(evaluations, reading.notes, options)
-    return report_verdict(_judge(evaluations, requirements), options)
+    return report_verdict(verdict, options)
 
 
 def share_of_sources(
@@ -250,7 +250,20 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
             **share_arguments(options, reading.sampling),
         )
     more: dict[str, Any] = {name: options.get(name) for name in ("costs", "odds_ratio")}
-    return [replace(each, deploy_prevalence=there, **more) for each in made.values()]
+    return [
+        replace(_with_source_test(each, reading), deploy_prevalence=there, **more)
+        for each in made.values()
+    ]
+
+
+def _with_source_test(evaluation: "Evaluation", reading: "Reading") -> "Evaluation":
+    """Add whether two sources of labels contradict that labels are a fair sample (UC022)."""
+    from undercount.read.fair_sample import found_check  # noqa: PLC0415 - only when needed
+
+    test = reading.source_tests.get(evaluation.name)
+    if test is None or evaluation.reviewed is not None:  # reviews suppose nothing of labels
+        return evaluation
+    return replace(evaluation, checks=(*evaluation.checks, found_check(test)))
 
 
 def _evaluate_alone(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
@@ -289,6 +302,18 @@ def write_evaluations(
         print_notes(notes)
         for evaluation in evaluations:
             print_evaluation(evaluation, heading=len(evaluations) > 1)
+
+
+def _carry(verdict: "Verdict", evaluation: "Evaluation") -> "Evaluation":
+    """Return the evaluation with what was found of its requirements, claiming the worst one."""
+    from undercount.read.requirement import Requirement  # noqa: PLC0415 - only when needed
+
+    own = tuple(each for each in verdict.worst_first if each.subject == evaluation.name)
+    if not own:
+        return evaluation
+    worst = own[0].requirement
+    assert isinstance(worst, Requirement)  # noqa: S101 - of one model, not of two
+    return replace(evaluation, claim=evaluation.placed(worst), judgements=own)
 
 
 def _judge(evaluations: "list[Evaluation]", requirements: "list[Requirement]") -> "Verdict":

@@ -86,7 +86,9 @@ def guide(data_name: str, label: str, score: str, threshold: str, **_debug: bool
         known = _read(PREVALENCE)
         given = "" if known.lower() in (*NO, "?") else f" --prevalence {known}"
     click.echo("")
-    for command in found.commands:
+    for line in found.commands:
+        takes = "--threshold" not in line and threshold != "THRESHOLD"
+        command = f"{line} --threshold THRESHOLD" if takes else line
         # Word by word: a name that a user gave may hold another's placeholder.
         words = {"DATA": data_name, "LABEL": label, "SCORE": score, "THRESHOLD": threshold}
         named = " ".join(words.get(word, word) for word in command.split(" "))

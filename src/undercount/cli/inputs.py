@@ -34,6 +34,7 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
+    from undercount.prevalence.fair_scores import ScoreTest
     from undercount.prevalence.late_labels import LateLabels
     from undercount.read.counted_model import CountedModel
 
@@ -68,6 +69,7 @@ class Reading:
     notes: list[str] = field(default_factory=list)
     segments: dict[str, dict[Hashable, ScoreCounts]] = field(default_factory=dict)
     sources: tuple[int, int, int, int] | None = None  # found by first, second, both, of rows
+    source_tests: "dict[str, ScoreTest]" = field(default_factory=dict)  # of each score column
     models: "dict[str, CountedModel]" = field(default_factory=dict)
     place: NDArray[np.intp] | None = None  # of each row that was kept, in its file
     by: list[NDArray[Any]] = field(default_factory=list)  # the segment of each, column by column
@@ -228,11 +230,12 @@ def count_rows(
     with open_source(paths, [*numbers, *others], word_of(label, positive)) as source:
         try:
             relation = relation_of(source, numbers, others)
-            sources = None
+            sources, pair = None, (label, second_label)
             if second_label:
                 relation, sources = join_sources(relation, scores, label, second_label)
                 label = EITHER
             rows = find_rows(source, relation, label, scores)
+            tests = _compare_sources(rows.scored, scores, *pair)
             coding, note = infer_coding(rows.labels, unlabeled, negative, positive)
             note = note if sources is None else source_words(sources)
             columns = {"label": label, "weight": weight, "unlabeled": coding, "cluster": cluster}
@@ -241,20 +244,44 @@ def count_rows(
             segments = _count_segments(rows.scored, counted, by, options)
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error, {label: RECODE})
-    return Reading(dict(counted), "single-sample", [rows.words, note], segments, sources)
+    return Reading(dict(counted), "single-sample", [rows.words, note], segments, sources, tests)
 
 
 def join_sources(
     rows: Any, scores: Sequence[str], first: str, second: str
 ) -> tuple[Any, tuple[int, int, int, int]]:
     """Label the rows that either source found positive; count what each found, of scored rows."""
-    hits = [f"coalesce({quote_name(name)} = 1, FALSE)" for name in (first, second)]
+    hits = _hits(first, second)
     both, either = " AND ".join(hits), " OR ".join(hits)
     counts = ", ".join(f"count(*) FILTER (WHERE {each})" for each in (*hits, both))
     scored = " AND ".join(f"NOT coalesce(isnan({quote_name(s)}::DOUBLE), TRUE)" for s in scores)
     found = rows.filter(scored).aggregate(f"{counts}, count(*)").fetchall()[0]
     joined = rows.project(f"*, CASE WHEN {either} THEN 1 END AS {quote_name(EITHER)}")
     return joined, (found[0], found[1], found[2], found[3])
+
+
+def _hits(first: str, second: str) -> list[str]:
+    """Return the condition that each source found a row, in SQL."""
+    return [f"coalesce({quote_name(name)} = 1, FALSE)" for name in (first, second)]
+
+
+def _compare_sources(
+    scored: Any, scores: Sequence[str], first: str, second: str | None
+) -> "dict[str, ScoreTest]":
+    """Test by each score whether a source prefers some of what the other found; none if one is."""
+    if second is None:
+        return {}
+    from undercount.prevalence.fair_scores import compare_sources  # noqa: PLC0415 - when needed
+
+    hits = _hits(first, second)
+    values = [f"{quote_name(name)}::DOUBLE" for name in scores]
+    asked = ", ".join(f"{each} AS c{place}" for place, each in enumerate((*hits, *values)))
+    found = scored.filter(" OR ".join(hits)).project(asked).fetchnumpy()
+    one, other, *columns = (np.asarray(found[f"c{place}"]) for place in range(len(scores) + 2))
+    return {
+        name: compare_sources(column, one, other)
+        for name, column in zip(scores, columns, strict=True)
+    }
 
 
 def source_words(sources: tuple[int, int, int, int]) -> str:

@@ -25,17 +25,13 @@ def as_counts(y: Any, score: Any, *, unlabeled: Any, sample_weight: Any) -> Scor
     return y
 
 
-def check_sizes(n_labelled: float, n_unlabeled: float, whole: float | None = None) -> None:
-    """Raise unless there are enough labels and any unlabeled row.
-
-    `n_labelled` is how many independent labels the `whole` number of them is worth, if that is
-    less: labels of one cluster, or of unequal weights, tell less than as many others.
-    """
+def check_sizes(n_labelled: float, n_unlabeled: float) -> None:
+    """Raise unless there are enough labels, as independent ones count, and any unlabeled row."""
     if n_labelled < MIN_LABELS:
         got = f"{n_labelled:g}"
-        if whole is not None and f"{whole:g}" != got:
+        if n_labelled != round(n_labelled):
             got = (
-                f"{whole:g}, worth about {n_labelled:.0f} independent ones, since labels of one "
+                f"labels worth about {n_labelled:.2g} independent ones, since labels of one "
                 "cluster, or of unequal weights, tell less"
             )
         raise InputError(
@@ -58,10 +54,8 @@ def check_sizes(n_labelled: float, n_unlabeled: float, whole: float | None = Non
 def check_counts(counts: ScoreCounts) -> None:
     """Raise unless the counts can carry an estimate."""
     # Ten rows of weight .1 are still ten labels, also where rounding makes them 9.9999999999999.
-    labelled, others = (
-        round(counts.effective_size(label), 9) for label in ("positive", "unlabeled")
-    )
-    check_sizes(labelled, others, whole=counts.n_positive)
+    sizes = [round(counts.effective_size(label), 9) for label in ("positive", "unlabeled")]
+    check_sizes(*sizes)
     if np.count_nonzero(counts.positive + counts.unlabeled) < 2:  # noqa: PLR2004 - not constant
         raise InputError("scores must vary; got one constant score, which identifies nothing")
 

@@ -117,7 +117,8 @@ def limits_ratio(
     # Half a row and less is rounding: all rows are in the head.
     most = np.where(rest > 0.5, betaincinv(inside + 1, np.maximum(rest, 0.5), 1 - risk), 1.0)  # noqa: PLR2004
     least = betaincinv(heads, sizes[0] - heads + 1, risk)
-    return np.asarray(most / least)
+    # Labels worth less than one tell nothing.
+    return np.divide(most, least, out=np.full_like(most, np.inf), where=least > 0)
 
 
 def effective_sizes(counts: ScoreCounts) -> tuple[float, float]:

@@ -266,4 +266,4 @@ class Deployment:
         fpr = np.maximum(fpr + share * (tpr - np.cumsum(here.positive)[at]), 0.0)
         flagged: Any = self.prevalence * tpr + (1 - self.prevalence) * fpr
         precision = np.where(flagged > 0, self.prevalence * tpr / np.maximum(flagged, 1e-300), 1.0)
-        return float(labelled[at] @ precision / total)
+        return min(float(labelled[at] @ precision / total), 1.0)  # whatever was rounded

@@ -67,6 +67,7 @@ from undercount.read.sensitivity import (
     BreakEven,
     Over,
     break_even,
+    check_goal,
     metric_value,
     sweep,
 )
@@ -220,6 +221,8 @@ class Evaluation:
         What the share itself rests on, which every metric that needs it then names.
     label_part : LabelPart, optional
         How far the chance of these rows' labels is in an estimated share, if that is known.
+    judgements : tuple of Judgement
+        What was found of each requirement, the worst first, which documents then list.
 
     Examples
     --------
@@ -264,6 +267,7 @@ class Evaluation:
     label_part: LabelPart | None = field(default=None, kw_only=True, repr=False)
     area_bound: float = field(default=1.0, kw_only=True, repr=False)
     share_needs: tuple[str, ...] = field(default=(), kw_only=True, repr=False)
+    judgements: tuple[Judgement, ...] = field(default=(), kw_only=True, repr=False)
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -776,6 +780,7 @@ class Evaluation:
     def break_even(self, metric: str, value: float, threshold: float | None = None) -> BreakEven:
         """Find the least hidden share and the largest labelling bias at which metric >= value."""
         check_choice("metric", metric, tuple(FACTS))
+        check_goal(metric, value)
         threshold = self.threshold if threshold is None else threshold
         if self.chances is not None:
             return self.chances.break_even(metric, value, threshold)

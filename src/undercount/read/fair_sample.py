@@ -25,6 +25,8 @@ LESS_OFTEN = 0.5
 # Parts of the scores in which rows looked at are weighed against all rows: at least so many of the
 # former in each on average; and how sure a misfit must be.
 MOST_PARTS, LOOKED_A_PART, BALANCED = 10, 30, 0.99
+# Fair labels look so unfair once in so many times: nothing is built on labels beyond it.
+SURELY_UNFAIR = 0.001
 
 
 def groups_check(
@@ -160,7 +162,10 @@ def _score_strata(score: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def found_check(found: ScoreTest) -> Check:
-    """UC022: labels should score alike, however and whenever they were found."""
+    """UC022: labels should score alike, however and whenever they were found.
+
+    It fails, and so forbids to build on the labels, where chance hardly explains the difference.
+    """
     test = f"p = {found.p_value:.2g}, {found.n_rows:,} labels"
     if found.p_value > 1 - LEVEL:
         return Check(
@@ -169,10 +174,11 @@ def found_check(found: ScoreTest) -> Check:
             f"positives score alike whenever and by whom they were found ({test}); what nobody "
             "has found may differ",
         )
+    sure = found.p_value < SURELY_UNFAIR
     return Check(
         CODES["fair-sample"],
-        "warn",
-        f"labels are no fair sample: {found.words} ({test})",
+        "fail" if sure else "warn",
+        f"labels {'are' if sure else 'may be'} no fair sample: {found.words} ({test})",
         "review some rows without a label; they tell what nobody has found",
     )
 

@@ -36,6 +36,7 @@ from undercount.read.requirement import (
     Judgement,
     Requirement,
     Verdict,
+    check_words,
     judge_requirement,
     parse_requirements,
 )
@@ -144,6 +145,8 @@ class Monitoring:
         nothing = Estimate(math.nan, math.nan, math.nan)  # no row is flagged
         estimate = self.metrics.get(requirement.metric, nothing)
         outcome, why = judge_requirement(requirement, estimate, [self.fair])
+        if not why and self.steady.level != "ok":  # every number here rests on it
+            outcome, why = "inconclusive", check_words(self.steady)
         if not self.reportable:
             outcome, why = "inconclusive", self.late.unripe_words()
         return Judgement("rows old enough", requirement, outcome, estimate, why)

@@ -17,6 +17,7 @@ from undercount.read.percentages import goal_percent
 from undercount.read.sensitivity import check_goal
 
 Outcome: TypeAlias = Literal["met", "failed", "inconclusive"]
+WORST_FIRST: tuple[Outcome, ...] = ("failed", "inconclusive", "met")
 PATTERN = re.compile(r"(?P<metric>[^<>=≤≥]+)(?P<sign>>=|<=|>|<|≥|≤)\s*(?P<value>[^<>=≤≥]+)")
 SIGNS = {"≥": ">=", "≤": "<="}
 OPPOSITES = {">=": "<", ">": "<=", "<=": ">", "<": ">="}
@@ -166,6 +167,11 @@ class Verdict:
         """The worst of all: failing outweighs being inconclusive."""
         found = {each.outcome for each in self.judgements}
         return "failed" if "failed" in found else "inconclusive" if found - {"met"} else "met"
+
+    @property
+    def worst_first(self) -> tuple[Judgement, ...]:
+        """The judgements, failed ones before inconclusive ones before those that are met."""
+        return tuple(sorted(self.judgements, key=lambda each: WORST_FIRST.index(each.outcome)))
 
     def __bool__(self) -> bool:
         return self.outcome == "met"

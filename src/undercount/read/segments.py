@@ -11,7 +11,7 @@ import numpy as np
 from undercount.assume.labelled import labelled_curve
 from undercount.count.arrays import is_missing
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, check_choice, collect_warnings, named
+from undercount.errors import CODES, InputError, check_choice, collect_warnings, named
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.prevalence.pooled import PooledShares
@@ -46,6 +46,10 @@ MOST_ESTIMATED = 32
 UNLIKE = (
     "segments are not labelled alike (UC022), and its share is not known; give each its own "
     "prevalence, or review some rows of each"
+)
+UNTESTED = (
+    "whether segments are labelled alike cannot be tested (UC022), and its share rests on that; "
+    "give each its own prevalence, or review some rows of each"
 )
 
 
@@ -141,6 +145,12 @@ class Evaluations(Mapping[Hashable, Evaluation]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
+    @property
+    def untested_labels(self) -> bool:
+        """Whether nothing could tell if segments are labelled alike, though shares rest on it."""
+        untold = (CODES["fair-sample"], "info")
+        return self.shared_out and untold in [(c.code, c.level) for c in self.overall.checks]
+
     def row(self, segment: Hashable) -> SegmentRow:
         """Return the row of a segment, also of one that cannot be evaluated."""
         found = next((row for row in self.rows if row.segment == segment), None)
@@ -234,7 +244,10 @@ class Evaluations(Mapping[Hashable, Evaluation]):
             if not (self.shared_out and facts.needs_prevalence):
                 return found
             needs = (*found.estimate.needs, "segments labelled alike")
-            return replace(found, estimate=replace(found.estimate, needs=needs))
+            found = replace(found, estimate=replace(found.estimate, needs=needs))
+            if not self.untested_labels or found.outcome == "inconclusive":
+                return found
+            return replace(found, outcome="inconclusive", why=UNTESTED)
         subject = f"{self.overall.name}, {self.column} {row.segment}"
         nothing = Estimate(math.nan, *facts.range)
         note = UNLIKE if row.rows else row.note

@@ -30,7 +30,7 @@ from undercount.metric_facts import FACTS, OUT_OF_FOLD
 from undercount.read.intervals.threshold_intervals import intervals_at_shares
 from undercount.read.metric_name import MetricName
 from undercount.read.percentages import percent
-from undercount.read.requirement import Requirement
+from undercount.read.requirement import Requirement, check_words
 from undercount.read.sensitivity import surviving_bias
 
 if TYPE_CHECKING:
@@ -198,8 +198,12 @@ def failure_doubt_words(evaluation: "Evaluation") -> str:
     """Say why a requirement may not have failed, of an evaluation that claims its opposite.
 
     What is so at every share that the scores allow is so, whatever share was estimated and whatever
-    a check says of it; but for scores that know the labels, which rule out what they should not.
+    a check says of it; but for scores that know the labels, which rule out what they should not,
+    and for labels that are no fair sample, which mislead at every share.
     """
+    unfair = next((each for each in evaluation.checks if _unfair(each)), None)
+    if unfair is not None:
+        return check_words(unfair)
     verdict, known = evaluation.verdict, {CODES["leak"], CODES["in-sample"]}
     doubted = {check.code for check in (verdict.reason, verdict.doubt) if check is not None}
     claim, holds = verdict.claim, verdict.holds
@@ -260,6 +264,10 @@ def _grave(evaluation: "Evaluation") -> Check | None:
         ),
         None,
     )
+
+
+def _unfair(check: Check) -> bool:
+    return (check.code, check.level) == (CODES["fair-sample"], "fail")
 
 
 def _doubt(evaluation: "Evaluation") -> Check | None:

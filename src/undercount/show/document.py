@@ -15,7 +15,12 @@ from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.read.requirement import Requirement
 from undercount.show.bias import bias_facts
 from undercount.show.text import both_answers, check_facts, plain_words, weakest_link
-from undercount.show.verdict_words import change_words, judged_words, light_words
+from undercount.show.verdict_words import (
+    change_words,
+    judged_words,
+    light_of,
+    light_words,
+)
 
 SCHEMA = "undercount/evaluation/1"
 # Points of a curve that a document carries at most; never rows.
@@ -83,7 +88,21 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
             "weakest": weakest_link(evaluation),
         },
         **({"reviews": _reviews(evaluation)} if evaluation.reviewed is not None else {}),
+        **({"requirements": _requirements(evaluation)} if evaluation.judgements else {}),
     }
+
+
+def _requirements(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """Return what was found of each requirement, the worst first."""
+    return [
+        {
+            "requirement": each.requirement.words,
+            "outcome": each.outcome,
+            **_spread(each.estimate),
+            "why": each.why,
+        }
+        for each in evaluation.judgements
+    ]
 
 
 def _reviews(evaluation: Evaluation) -> dict[str, Any]:
@@ -135,7 +154,7 @@ def _claim(claim: Requirement) -> dict[str, Any]:
 def _verdict(evaluation: Evaluation) -> dict[str, Any]:
     verdict, claim = evaluation.verdict, evaluation.verdict.claim
     return {
-        "light": verdict.light,
+        "light": light_of(evaluation),
         "words": light_words(evaluation),
         "rests_on": list(verdict.rests_on),
         "claim": claim and _claim(claim),

@@ -22,6 +22,10 @@ from undercount.show.spoken import metric_title, number
 from undercount.show.text import guess_words, value_words
 
 DO_NOT_REPORT = "DO NOT REPORT these numbers"
+HEADS = ("period", "rows", "flagged", "found", "arrived", "naive")
+LEAST_WIDTHS = (12, 9, 9, 7, 9, 8)
+# From here on a share rounds to 100.0 %, which is said of all labels alone.
+NEARLY_ALL = 0.9995
 
 
 def delayed_words(estimate: Estimate) -> str:
@@ -94,27 +98,49 @@ def as_text(found: Monitoring) -> str:
 
 def _table(found: Monitoring, level: str, room: int) -> list[str]:
     """Write a row a period, or where there is no room each below its name."""
-    head = f"{'period':<12}{'rows':>9}{'flagged':>9}{'found':>7}{'arrived':>9}{'naive':>8}"
-    lines = [f" {head}   precision ({level})", *(f" {_period(row)}" for row in found.rows)]
+    table = [HEADS, *map(_cells, found.rows)]
+    # Two spaces at least stand between any two columns.
+    wide = [
+        max(least, 2 + max(map(len, cells)))
+        for least, cells in zip(LEAST_WIDTHS, zip(*table, strict=True), strict=True)
+    ]
+    last = [f"precision ({level})", *map(_precision, found.rows)]
+    lines = [
+        f" {name:<{wide[0]}}{''.join(f'{c:>{w}}' for c, w in zip(cells, wide[1:], strict=True))}"
+        f"   {precision}"
+        for (name, *cells), precision in zip(table, last, strict=True)
+    ]
     if not too_wide(lines, room):
         return lines
     return [text for row in found.rows for text in _stacked(row, level, room)]
 
 
 def _stacked(row: PeriodRow, level: str, room: int) -> list[str]:
-    precision = delayed_words(row.precision) if row.precision else f"– {row.note}"
-    cells = [("rows", f"{row.n_rows:,}"), ("flagged", f"{row.n_flagged:,}")]
-    cells += [("found", f"{row.n_found:,}"), ("arrived", percent(row.chance))]
-    cells += [("naive", number(row.naive)), (f"precision ({level})", precision)]
-    return stack(row.period, cells, room)
+    name, *cells = _cells(row)
+    named = [*zip(HEADS[1:], cells, strict=True), (f"precision ({level})", _precision(row))]
+    return stack(name, named, room)
 
 
-def _period(row: PeriodRow) -> str:
-    precision = delayed_words(row.precision) if row.precision else f"– {row.note}"
-    return (
-        f"{row.period:<12}{row.n_rows:>9,}{row.n_flagged:>9,}{row.n_found:>7,}"
-        f"{percent(row.chance):>9}{number(row.naive):>8}   {precision}"
-    )
+def _cells(row: PeriodRow) -> tuple[str, ...]:
+    """Write what stands below each of the heads."""
+    counts = (f"{each:,}" for each in (row.n_rows, row.n_flagged, row.n_found))
+    return (row.period, *counts, arrived_words(row.chance), number(row.naive))
+
+
+def _precision(row: PeriodRow) -> str:
+    return delayed_words(row.precision) if row.precision else f"– {row.note}"
+
+
+def arrived_words(share: float) -> str:
+    """Write the share of labels that are here by now; digits near 100 % would tell nothing.
+
+    Examples
+    --------
+    >>> from undercount.show.monitoring import arrived_words
+    >>> arrived_words(0.87), arrived_words(0.9972), arrived_words(0.999998), arrived_words(1.0)
+    ('87 %', '99.7 %', '> 99.9 %', '100 %')
+    """
+    return "> 99.9 %" if NEARLY_ALL <= share < 1 else percent(share)
 
 
 def alarm_words(found: Monitoring) -> tuple[str, str]:
@@ -207,7 +233,7 @@ def _page_row(row: PeriodRow) -> dict[str, Any]:
         "rows": f"{row.n_rows:,}",
         "flagged": f"{row.n_flagged:,}",
         "found": f"{row.n_found:,}",
-        "arrived": percent(row.chance),
+        "arrived": arrived_words(row.chance),
         "naive": number(row.naive),
         "cell": interval_cell(row.precision, delayed_words(row.precision))
         if row.precision

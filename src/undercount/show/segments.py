@@ -113,7 +113,7 @@ def shared_out_words(found: Evaluations) -> str:
 def difference_lines(found: Evaluations) -> list[tuple[str, str]]:
     """Say whether segments differ, which stand out, and whether there is a trend."""
     lines: list[tuple[str, str]] = []
-    untested = found.shared_out and any(map(_is_untested, found.overall.checks))
+    untested = found.untested_labels
     for label in found.metrics:
         name = heading(found, label)
         needs_prevalence = FACTS[label.partition("@")[0]].needs_prevalence

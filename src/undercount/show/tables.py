@@ -25,7 +25,7 @@ from undercount.show.text import (
     supposed_words,
     value_words,
 )
-from undercount.show.verdict_words import change_words, judged_words, light_words
+from undercount.show.verdict_words import change_words, judged_words, light_words, outcome_words
 
 MARKDOWN_SPECIAL = {character: "\\" + character for character in "\\`*_{}[]<>()#|!"}
 LATEX_SPECIAL = {
@@ -52,6 +52,11 @@ def as_markdown(evaluation: Evaluation) -> str:
     lines += _reviews(evaluation)
     lines += ["", supposed_words(evaluation)]
     lines += ["", f"**{light_words(evaluation)}**: {judged_words(evaluation)}", ""]
+    lines += [
+        f"- **{outcome}**: {escape(words, MARKDOWN_SPECIAL)}"
+        for outcome, words in outcome_words(evaluation)
+    ]
+    lines += [""] if evaluation.judgements else []
     lines += [plain_words(evaluation), "", change_words(evaluation) + ".", ""]
     missing = missing_words(evaluation)
     lines += [f"Threshold: {missing}.", ""] if missing else []

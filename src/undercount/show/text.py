@@ -386,7 +386,9 @@ def review_words(evaluation: Evaluation) -> str:
         if top is not None:
             at = f"np.sort(score)[-{math.ceil(top_rows(evaluation.counts, top))}]"
         cut = f", threshold={at}" if at else ""
-        coded = "" if evaluation.unlabeled is None else f", unlabeled={evaluation.unlabeled:g}"
+        coded = (
+            "" if evaluation.unlabeled is None else f", unlabeled={float(evaluation.unlabeled):g}"
+        )
         goal = f', goal="{price.metric}"'
         share = _given_words(evaluation)
         command = f"uc.plan_reviews(y, score{coded}, budget={price.budget}{cut}{goal}{share})"

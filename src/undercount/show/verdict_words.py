@@ -6,8 +6,9 @@ from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
 from undercount.read.metric_name import place_words, short_number
 from undercount.read.percentages import ROUNDING, End, goal_percent, percent, percents_beside
-from undercount.read.requirement import Requirement, where_words
+from undercount.read.requirement import Outcome, Requirement, where_words
 from undercount.read.sensitivity import AREAS
+from undercount.read.verdict import Light
 from undercount.shares import Given
 from undercount.show.spoken import metric_title
 
@@ -44,8 +45,19 @@ SUGGESTED = "a round number below the interval"
 
 def light_words(evaluation: Evaluation) -> str:
     """Say the light: "robust if …", "if 7 % are positive", "depends on …", "not supported"."""
-    holds = evaluation.verdict.light in ("robust", "given")
+    holds = light_of(evaluation) in ("robust", "given")
     return f"{_light_alone(evaluation)}{CARRIED if holds and _elsewhere(evaluation) else ''}"
+
+
+def light_of(evaluation: Evaluation) -> Light:
+    """Return the light of the claim; none says that a claim holds while a requirement is not met.
+
+    Judgements know what lights do not: warnings that came while one was judged.
+    """
+    light = evaluation.verdict.light
+    grants = light in ("robust", "reviewed", "given")
+    open_ones = any(each.outcome != "met" for each in evaluation.judgements)
+    return "unsupported" if grants and open_ones else light
 
 
 def _elsewhere(evaluation: Evaluation) -> bool:
@@ -56,7 +68,7 @@ def _elsewhere(evaluation: Evaluation) -> bool:
 
 def _light_alone(evaluation: Evaluation) -> str:
     """Say the light of a claim about these rows."""
-    light = evaluation.verdict.light
+    light = light_of(evaluation)
     if evaluation.chances is not None:
         return CHANCES_LIGHTS.get(light, LIGHTS.get(light, ""))
     if evaluation.verdict.doubt is not None and light != "unsupported":
@@ -167,6 +179,14 @@ def judged_words(evaluation: Evaluation) -> str:
         return "nothing can be claimed"
     how = "as required" if verdict.required else SUGGESTED
     return f"{claim_words(verdict.claim, evaluation.threshold)} ({how})"
+
+
+def outcome_words(evaluation: Evaluation) -> list[tuple[Outcome, str]]:
+    """Say of each requirement, the worst first, whether it is met, and what was found."""
+    return [
+        (each.outcome, each.words.removeprefix(f"{each.subject}: "))
+        for each in evaluation.judgements
+    ]
 
 
 def change_words(evaluation: Evaluation) -> str:

@@ -20,6 +20,7 @@ from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.read.metric_name import place_words
 from undercount.read.percentages import percent
+from undercount.read.requirement import WORST_FIRST, Outcome
 from undercount.read.reviewed import Labels
 from undercount.show.costs import cost_table, cost_words
 from undercount.show.document import as_document
@@ -53,7 +54,12 @@ from undercount.show.text import (
     supposed_words,
     weakest_link,
 )
-from undercount.show.verdict_words import change_words, judged_words, light_words
+from undercount.show.verdict_words import (
+    change_words,
+    judged_words,
+    light_words,
+    outcome_words,
+)
 
 # The palette has five colours that people with colour blindness tell apart.
 MOST_MODELS = 5
@@ -91,6 +97,7 @@ def as_page(
         identity=identity,
         facts=_facts(first),
         lead=_lead(first),
+        requirements=_requirements(evaluations),
         rows=[_row(first, row) for row in tables[0]],
         bars=[
             _bar(first, row, beside.get(row.metric))
@@ -220,6 +227,12 @@ def _lead(evaluation: Evaluation) -> dict[str, str]:
         "change": change_words(evaluation),
         "weakest": weakest_link(evaluation),
     }
+
+
+def _requirements(evaluations: Sequence[Evaluation]) -> list[tuple[str, Outcome, str]]:
+    """Return what was found of the requirements of all models, the worst first."""
+    found = [(each.name, *words) for each in evaluations for words in outcome_words(each)]
+    return sorted(found, key=lambda each: WORST_FIRST.index(each[1]))
 
 
 def _other_answer(evaluation: Evaluation) -> Labels | None:
