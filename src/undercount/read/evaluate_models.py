@@ -18,6 +18,7 @@ from undercount.errors import (
     named,
 )
 from undercount.estimate import check_confidence_level
+from undercount.read.audit_check import audit_check
 from undercount.read.chances import Chances
 from undercount.read.checks import (
     checklist,
@@ -276,6 +277,8 @@ def make_whole(
     if reviewed is not None:
         checks = checks if made.random_labels else without_random_labels(checks)
         checks.append(reviewed.check())
+        if reviewed.audited:
+            checks.append(audit_check(model.counts))
     if model.clusters is not None:
         checks.append(clusters_check(made.clustered_design("roc_auc"), model.clusters))
     if hidden.by_negatives:
