@@ -234,6 +234,8 @@ class MisfitWarning(_Spoken, UserWarning):
 
 # The code of a warning that a value lies outside its range by more than chance explains.
 CONTRADICTED = "contradicted"
+# Known negatives score too high for random labels, so that nothing can be built on labels.
+LOOKED_AT_HIGH = "looked-at-high"
 
 
 class SmallSampleWarning(_Spoken, UserWarning):

@@ -190,6 +190,40 @@ def test_known_negatives_that_contradict_the_scores_are_left_out():
     assert found.shares.unlabeled_prevalence == pytest.approx(share, abs=0.1)
 
 
+def looked_at_high(seed):
+    """Look at rows of high scores more often, of both classes."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(4000) < 0.1
+    score = rng.normal(2.0 * truth)
+    looked = rng.random(4000) < 0.6 / (1 + np.exp(1.0 - 0.8 * score))
+    return np.where(looked, truth, -1), score, truth.mean()
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_known_negatives_of_high_scores_forbid_to_build_on_labels(given):
+    y, score, prevalence = looked_at_high(0)
+    options = {"prevalence": prevalence} if given else {}
+    found = uc.evaluate(y, score, unlabeled=-1, threshold=1.5, **options)
+    (check,) = [check for check in found.checks if check.code == "UC022"]
+    assert check.level == "fail"
+    # The intervals alone would meet the first and the last, and fail the second.
+    asked = found.require("recall >= 0.6", "recall >= 0.97", "roc_auc >= 0.5").judgements
+    assert {each.outcome for each in asked} == {"inconclusive"}
+    assert all("UC022" in each.why for each in asked)
+    assert found.verdict.light == "unsupported"
+    models = {"one": score, "other": score + np.random.default_rng(1).normal(0, 2, len(score))}
+    compared = uc.compare(y, models, unlabeled=-1, **options)
+    (contest,) = compared.require("one.roc_auc > other.roc_auc").judgements
+    assert (contest.outcome, "UC022" in contest.why) == ("inconclusive", True)
+
+
+def test_random_known_negatives_do_not_contradict_a_given_prevalence():
+    for seed in range(20):
+        y, score, share = both_labels(seed, hard=0.3)
+        found = uc.evaluate(y, score, unlabeled=-1, unlabeled_prevalence=share)
+        assert not [check for check in found.checks if check.code == "UC022"]
+
+
 def test_few_known_negatives_tell_nothing():
     y, score, _ = both_labels(2)
     y[np.flatnonzero(y == 0)[29:]] = -1

@@ -13,6 +13,7 @@ from undercount.curve import blocks
 from undercount.errors import (
     CODES,
     CONTRADICTED,
+    LOOKED_AT_HIGH,
     Check,
     LibraryWarning,
     UndefinedMetricWarning,
@@ -146,7 +147,10 @@ def without_random_labels(checks: Sequence[Check]) -> list[Check]:
 
 
 def warning_checks(warned: Sequence[LibraryWarning]) -> tuple[Check, ...]:
-    """UC012: what the estimators warned of; a warning that several metrics repeat becomes one."""
+    """UC012: what the estimators warned of; a warning that several metrics repeat becomes one.
+
+    What shows that labels are no fair sample is UC022, and fails.
+    """
     same: dict[str, tuple[LibraryWarning, list[str]]] = {}
     for warning in warned:
         name = spoken(warning.metric)
@@ -154,7 +158,9 @@ def warning_checks(warned: Sequence[LibraryWarning]) -> tuple[Check, ...]:
         if name not in names:
             names.append(name)
     return tuple(
-        Check(
+        Check(CODES["fair-sample"], "fail", warning.about(names))
+        if warning.code == LOOKED_AT_HIGH
+        else Check(
             CODES["warned"],
             "info" if warning.code in INFORMING else "warn",
             warning.about(names),

@@ -38,6 +38,7 @@ from undercount.read.fair_sample import (
     chances_check,
     found_check,
     mature_checks,
+    negatives_fair_check,
 )
 from undercount.read.flagged_check import flagged_check
 from undercount.read.hidden_share import HiddenShare, refuse_shares, reviewed_share, shared_share
@@ -282,6 +283,9 @@ def make_whole(
         checks.append(clusters_check(made.clustered_design("roc_auc"), model.clusters))
     if hidden.by_negatives:
         checks.append(negatives_check(model.counts))
+    elif made.share_given and reviewed is None and model.clusters is None:
+        unfair = negatives_fair_check(model.counts_for_share(hidden.shares.sampling), hidden.shares)
+        checks += [unfair] if unfair else []
     if model.threshold is not None:
         checks.append(flagged_check(model.counts, model.threshold))
     if model.threshold == EVEN:

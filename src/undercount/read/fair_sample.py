@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, chdtrc
+from scipy.special import bdtr, chdtrc, ndtr
 
 from undercount.counts import ScoreCounts
 from undercount.errors import CODES, Check, InputError, named
@@ -25,6 +25,8 @@ LESS_OFTEN = 0.5
 # Parts of the scores in which rows looked at are weighed against all rows: at least so many of the
 # former in each on average; and how sure a misfit must be.
 MOST_PARTS, LOOKED_A_PART, BALANCED = 10, 30, 0.99
+# Labels of each class that it takes to compare known negatives with those that a share leaves.
+FEWEST_OF_BOTH = 30
 # Fair labels look so unfair once in so many times: nothing is built on labels beyond it.
 SURELY_UNFAIR = 0.001
 
@@ -234,6 +236,44 @@ def mature_checks(estimator: Any) -> tuple[Check, ...]:
             f"do not report these numbers: {estimator.unripe_words()}",
             "wait, or add rows that are older",
         ),
+    )
+
+
+def negatives_fair_check(counts: ScoreCounts, shares: Shares) -> Check | None:
+    """UC022: known negatives should score like the negatives that a given share leaves.
+
+    Random labels of both classes tell the share (`TwoLabels`). Where they tell far less than was
+    given, known negatives score higher than the others: high scores were looked at more often, and
+    so probably were the positives. None if nothing contradicts, or if labels are too few.
+
+    Notes
+    -----
+    Assumes: pure labels, independent rows.
+    Wrong when: the given share is too high; then it is that which the labels contradict.
+    """
+    fewest = min(counts.effective_size("positive"), counts.effective_size("negative"))
+    if counts.n_negative == 0 or fewest < FEWEST_OF_BOTH or shares.label_purity < 1:
+        return None
+    from undercount.prevalence.two_labels import Areas  # noqa: PLC0415 - scikit-learn
+
+    areas = Areas.of(counts)
+    if areas.positive_negative <= 0:
+        return None
+    _, told, error = areas.average(counts)
+    span = shares.unlabeled_prevalence_interval
+    least = shares.unlabeled_prevalence if span is None else span.low
+    p_value = 2 * float(ndtr((told - least) / error)) if error > 0 else 1.0
+    if p_value >= SURELY_UNFAIR:
+        return None
+    return Check(
+        CODES["fair-sample"],
+        "fail",
+        f"labels are no fair sample, or the share is too high: the {counts.n_negative:,.6g} known "
+        "negatives score higher than the other negatives would (as random labels of both classes "
+        f"they leave {max(told, 0.0):.2g} of the unlabeled rows positive, and {least:.2g} was "
+        f"given; p = {p_value:.1g}): rows of high scores were looked at more often",
+        "undercount select (uc.SelectionModel) models who was looked at, and known chances of a "
+        "label serve too; audited rows must be a random sample of all rows",
     )
 
 

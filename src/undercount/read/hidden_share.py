@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from undercount.assume.mixture import (
     CHANCE,
@@ -25,6 +25,7 @@ from undercount.assume.mixture import (
 )
 from undercount.counts import ScoreCounts
 from undercount.errors import (
+    LOOKED_AT_HIGH,
     Check,
     InputError,
     LibraryWarning,
@@ -40,7 +41,7 @@ from undercount.prevalence.consensus.doubts import Doubt, find_doubt
 from undercount.prevalence.pooled import LabelPart
 from undercount.prevalence.two_sources import GIVEN_DEPENDENCE, INDEPENDENT_SOURCES
 from undercount.prevalence.upper_bound import area_bound, effective_sizes, upper_bound
-from undercount.read.fair_sample import mature_checks
+from undercount.read.fair_sample import SURELY_UNFAIR, mature_checks
 from undercount.read.intervals.area_gradients import unbiased_average_precision
 from undercount.read.intervals.area_intervals import area_estimate
 from undercount.read.intervals.heads import HeadCounts, head_spread
@@ -492,10 +493,19 @@ def _by_known_negatives(fit: _Fit, counts: ScoreCounts) -> Any:
         MisfitWarning(
             f"the known negatives are no random sample of the negatives ({why}); the share is "
             "estimated without them",
-            code="negatives-chosen",
+            code=LOOKED_AT_HIGH if _surely_negative(fitted) else "negatives-chosen",
         )
     )
     return None
+
+
+def _surely_negative(fitted: Any) -> bool:
+    """Whether known negatives score so high that fewer than no unlabeled row would be positive.
+
+    High scores were looked at more often then, and so probably were the positives.
+    """
+    raw, error = fitted.diagnostics_["raw"], fitted.standard_error_
+    return bool(2 * ndtr(raw / error) < SURELY_UNFAIR) if error > 0 else False
 
 
 def _leaked(name: str) -> MisfitWarning:
