@@ -338,7 +338,7 @@ CHECKS = {
     ),
     "clusters": ("UC020", "if rows come in clusters, do enough of them carry a label?"),
     "chances": ("UC021", "if chances of a label are known, how much are the labels worth?"),
-    "fair-sample": ("UC022", "do covariates or chances contradict that labels are a fair sample?"),
+    "fair-sample": ("UC022", "does anything in the rows contradict that labels are fair?"),
     "mature": ("UC023", "if labels come late, have nearly all of the oldest rows' labels arrived?"),
 }
 CODES = {name: code for name, (code, _) in CHECKS.items()}

@@ -571,7 +571,7 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "label more rows where chances are small",
     ),
     "uc022": (
-        "Covariates or chances may contradict that labels are a fair sample.",
+        "Scores, dates, covariates, chances, sources or segments may say that labels are unfair.",
         "labels need no more positives than scores allow; rows looked at stand for all rows",
         "pass the chances of a label, or those that tell who was looked at",
     ),
