@@ -16,8 +16,8 @@ from undercount.estimate import Estimate, Interval
 
 # Shares are kept this far below the purity, where every metric ends.
 _MARGIN = 1e-6
-_ROUNDING = 1e-12  # of shares that are worked out from others; nearer than this is the same
-_ROUNDING = 1e-9
+_ROUNDING = 1e-9  # of shares that are worked out from others; nearer than this is the same
+_LEAST = 1e-100  # of a share that is not 0: what is worked out from smaller ones is lost
 # A sample rarer than this is not chance: as rare as five standard errors.
 _RAREST = 2.9e-7
 Sampling: TypeAlias = Literal["single-sample", "case-control"]
@@ -481,11 +481,14 @@ def _ends(share: Any, name: str) -> tuple[float, float]:
 
 def _number(value: object, name: str) -> float:
     try:
-        return float(value)  # type: ignore[arg-type]
+        number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         raise InputError(
             f"{named(name)} must be a number, a range (low, high) or an Estimate; got {value!r}"
         ) from None
+    if 0 < number < _LEAST:
+        raise InputError(f"{named(name)} must be 0 or at least {_LEAST}; got {value!r}")
+    return number
 
 
 def _mapped(

@@ -406,4 +406,36 @@ CORPUS = [
             "labels": "random",
         },
     ),
+    # A share that is lost in its own products; a row that outweighs all others; None for a text.
+    (
+        "rows",
+        {
+            "y": np.array([1.0, np.nan, 1.0, np.nan, np.nan, 1.0]),
+            "score": np.array([-2.0, 0.1, -3.0, 0.2, 1.5, -1.0]),
+            "unlabeled_prevalence": 1e-320,
+            "sampling": "case-control",
+            "threshold": 1.0,
+        },
+    ),
+    (
+        "metrics",
+        {
+            "metric": "average_precision",
+            "y": np.array([1.0, np.nan, np.nan, np.nan, 1.0, np.nan, np.nan, np.nan]),
+            "score": np.array([1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.0]),
+            "unlabeled": None,
+            "label_frequency": 1.0,
+            "confidence_level": 1e-6,
+            "sample_weight": [1e-9, 0.0, 1.0, 1e-9, 2.5, 1e-9, 2.5, 2.5],
+        },
+    ),
+    _question("require", "models", condition=None),
+    # An end of labels that is no date.
+    (
+        "options",
+        [
+            *("monitor", "@rows.csv", "--score", "s", "--observed", "d", "--found", "e"),
+            *("--threshold", "1", "--until", "inf"),
+        ],
+    ),
 ]

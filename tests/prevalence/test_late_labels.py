@@ -275,3 +275,12 @@ if __name__ == "__main__":
         ripe, *others = report(form, days).T
         means = [(x.mean().round(3), x[ripe > 0].mean().round(3)) for x in others]  # all, ripe
         print(form, days, ripe.mean().round(2), *means, flush=True)  # noqa: T201
+
+
+@pytest.mark.parametrize("strange", [np.inf, -np.inf, 1_731_600_000])
+@pytest.mark.parametrize("where", ["observed", "found", "until"])
+def test_numbers_that_are_no_days_are_refused(strange, where):
+    dates = {"observed": [1.0, 2.0, 3.0], "found": [2.0, np.nan, 4.0], "until": 9.0}
+    dates[where] = strange if where == "until" else [strange, np.nan, 4.0]
+    with pytest.raises(uc.InputError, match=where):
+        LateLabels().fit(np.array(dates["observed"]), dates["found"], until=dates["until"])

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from undercount.cli.help_page import Context
-from undercount.cli.streams import fit, neutralise, tell
+from undercount.cli.streams import fit, neutralise, print_text, tell
 from undercount.cli.wording import say
 from undercount.count.atomic_file import STANDARD_OUTPUT
 from undercount.count.paths import STANDARD_INPUT, find_files
@@ -101,7 +101,7 @@ def tell_page(options: dict[str, Any]) -> None:
 def print_notes(notes: Iterable[str]) -> None:
     """Print what was read and inferred."""
     for note in notes:
-        click.echo(fit(f" {note}"))
+        print_text(fit(f" {note}"))
 
 
 def leave_reader() -> int:

@@ -23,6 +23,7 @@ from undercount.cli.options import (
     share_options,
     thresholds_of,
 )
+from undercount.cli.streams import print_text
 
 if TYPE_CHECKING:
     from undercount.cli.inputs import ModelColumns
@@ -120,4 +121,4 @@ def _write(comparison: "Comparison", rows: "ModelColumns", options: dict[str, An
         tell_page(options)
     if prints(options):
         print_notes(rows.notes)
-        click.echo(f"\n{as_text(comparison, terminal_width())}")
+        print_text(f"\n{as_text(comparison, terminal_width())}")

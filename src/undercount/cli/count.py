@@ -13,7 +13,7 @@ from undercount.cli.command import (
     refuse_overwriting,
 )
 from undercount.cli.options import CLUSTER, DATA, DEBUG, QUIET, database_options, reading_options
-from undercount.cli.streams import fit, tell
+from undercount.cli.streams import fit, print_text, tell
 from undercount.errors import InputError, collect_warnings
 
 OUTPUT = click.option(
@@ -57,7 +57,7 @@ def count(data: tuple[str, ...], output: str, **options: Any) -> int:
     write_counts(counts, output, source=source, sampling=apart)
     if not options["quiet"]:
         print_notes(reading.notes)
-        click.echo(fit(f" {counts!r}\n wrote {output}"))
+        print_text(fit(f" {counts!r}\n wrote {output}"))
     return FINE
 
 
@@ -79,5 +79,5 @@ def merge(parts: tuple[str, ...], output: str, **_debug: bool) -> int:
         counts = merge_counts(parts, output, progress=bar)
     for warning in warned:
         tell(f"undercount: {warning}")
-    click.echo(fit(f" {counts!r}\n wrote {output}"))
+    print_text(fit(f" {counts!r}\n wrote {output}"))
     return FINE

@@ -8,6 +8,7 @@ import click
 from undercount.cli.command import FINE, Command
 from undercount.cli.evaluate import write_evaluations
 from undercount.cli.options import DEBUG, QUIET
+from undercount.cli.streams import print_text
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ def demo(html: str, save: str | None, **flags: bool) -> int:
     story = tell_story(evaluations[0], review_fraud(), truths[0])
     write_evaluations(evaluations, notes, {**options, "story": story})
     if not flags["quiet"]:
-        click.echo(truth_text(evaluations, truths, hidden))
-        click.echo(story_text(story))
+        print_text(truth_text(evaluations, truths, hidden))
+        print_text(story_text(story))
     if flags["open_it"]:
         click.launch(Path(html).resolve().as_uri())
     return FINE

@@ -4,6 +4,7 @@ import click
 
 from undercount.cli.command import FINE, Command
 from undercount.cli.options import DEBUG
+from undercount.cli.streams import print_text
 
 
 @click.command(cls=Command, short_help="Explain a metric, assumption or check.")
@@ -13,5 +14,5 @@ def explain(term: str | None, **_debug: bool) -> int:
     """Explain a metric, assumption or check: formula, what it needs, reference."""
     from undercount.show.terms import explanation  # noqa: PLC0415 - only when needed
 
-    click.echo(explanation(term))
+    print_text(explanation(term))
     return FINE

@@ -1,12 +1,13 @@
 """Requirements on the command line: how they are read, and how their verdict is told."""
 
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from undercount.cli.command import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, prints
-from undercount.cli.streams import fit, tell
+from undercount.cli.streams import fit, print_text, tell
 from undercount.cli.wording import say
 from undercount.errors import InputError
 
@@ -48,9 +49,9 @@ def report_verdict(verdict: "Verdict", options: dict[str, Any]) -> int:
         for warning in judgement.warned if not options["quiet"] else ():
             tell(f"undercount: {say(warning.message, command)}")
         if not options["quiet"] or judgement.outcome != "met":
-            click.echo(fit(f" {judgement}"), err=not prints(options))
+            (print_text if prints(options) else tell)(fit(f" {judgement}"))
         if options["github"] and judgement.outcome in ANNOTATIONS:
-            click.echo(annotation(judgement), err=True)
+            click.echo(annotation(judgement), file=sys.stderr)
     if options["junit"]:
         from undercount.count.atomic_file import write_text  # noqa: PLC0415 - only when needed
         from undercount.show.junit import as_junit  # noqa: PLC0415

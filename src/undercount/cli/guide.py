@@ -7,7 +7,7 @@ import click
 
 from undercount.cli.command import FINE, Command
 from undercount.cli.options import DEBUG
-from undercount.cli.streams import fit, tell
+from undercount.cli.streams import fit, print_text, tell
 from undercount.errors import InputError
 from undercount.show.layout import WIDTH, terminal_width, wrap
 
@@ -85,15 +85,15 @@ def guide(data_name: str, label: str, score: str, threshold: str, **_debug: bool
     if found in (QUESTIONS[-1], NONE):
         known = _read(PREVALENCE)
         given = "" if known.lower() in (*NO, "?") else f" --prevalence {known}"
-    click.echo("")
+    print_text("")
     for line in found.commands:
         takes = "--threshold" not in line and threshold != "THRESHOLD"
         command = f"{line} --threshold THRESHOLD" if takes else line
         # Word by word: a name that a user gave may hold another's placeholder.
         words = {"DATA": data_name, "LABEL": label, "SCORE": score, "THRESHOLD": threshold}
         named = " ".join(words.get(word, word) for word in command.split(" "))
-        click.echo(_fit_command(f"{named}{given}"))
-    click.echo(fit(f"\nAssumes: {found.assumes}.\n{PAGES[0].upper()}{PAGES[1:]}."))
+        print_text(_fit_command(f"{named}{given}"))
+    print_text(fit(f"\nAssumes: {found.assumes}.\n{PAGES[0].upper()}{PAGES[1:]}."))
     return FINE
 
 
@@ -116,7 +116,7 @@ def _ask(question: str) -> bool:
 
 def _read(question: str) -> str:
     """Ask on stderr, so that stdout holds the answer alone; the end of the input is an error."""
-    click.echo(f"{fit(question)} ", err=True, nl=False)
+    click.echo(f"{fit(question)} ", file=sys.stderr, nl=False)
     line = sys.stdin.readline()
     if not sys.stdin.isatty():  # nobody pressed a key that ends the line
         tell("")

@@ -16,7 +16,7 @@ from undercount.cli.options import (
     ThresholdType,
     gate_options,
 )
-from undercount.cli.streams import tell
+from undercount.cli.streams import print_text, tell
 from undercount.errors import InputError, collect_warnings
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def monitor(data: tuple[str, ...], **options: Any) -> int:
         if options["html"] != "-" and not options["quiet"]:
             tell(f"wrote {options['html']}")
     if prints(options):
-        click.echo(f"\n{found}")
+        print_text(f"\n{found}")
     verdict = Verdict(tuple(found.judge(requirement) for requirement in requirements))
     codes = {report_verdict(verdict, options), FINE if found.reportable else INCONCLUSIVE}
     if found.alarm and (found.alarm.fell or found.alarm.rose):

@@ -20,6 +20,7 @@ from undercount.cli.options import (
     TopType,
     database_options,
 )
+from undercount.cli.streams import print_text
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def plan(data: tuple[str, ...], **options: Any) -> int:
         write_text(options["json_file"], as_json(made, options["half_width"]))
     if prints({**options, "markdown": None}):
         print_notes(notes)
-        click.echo(f"\n{as_text(made, options['half_width'], terminal_width())}")
+        print_text(f"\n{as_text(made, options['half_width'], terminal_width())}")
         print_notes(written)
     return FINE
 

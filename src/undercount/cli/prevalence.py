@@ -19,7 +19,7 @@ from undercount.cli.options import (
     database_options,
     reading_options,
 )
-from undercount.cli.streams import tell
+from undercount.cli.streams import print_text, tell
 from undercount.cli.wording import say
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def prevalence(data: tuple[str, ...], **options: Any) -> int:
     if prints(options):
         print_notes([*reading.notes, SAMPLINGS[sampling]])
         for name, rows in tables.items():
-            click.echo(f"\n{estimators_text(name, rows, terminal_width())}")
+            print_text(f"\n{estimators_text(name, rows, terminal_width())}")
     return FINE
 
 

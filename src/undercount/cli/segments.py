@@ -3,12 +3,10 @@
 import re
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from undercount.cli.command import print_notes, prints, progress
 from undercount.cli.gate import refuse_other_models, report_verdict
 from undercount.cli.options import share_arguments
-from undercount.cli.streams import tell
+from undercount.cli.streams import print_text, tell
 from undercount.errors import InputError, suggest
 
 if TYPE_CHECKING:
@@ -45,7 +43,7 @@ def evaluate_by(reading: "Reading", requirements: list[Any], options: dict[str, 
     if prints(options):
         print_notes(reading.notes)
         for name, each in found.items():
-            click.echo(f"\n{name}\n{each}" if len(found) > 1 else f"\n{each}")
+            print_text(f"\n{name}\n{each}" if len(found) > 1 else f"\n{each}")
     verdict = sum(
         (
             each.judge(requirement)

@@ -24,6 +24,7 @@ from undercount.cli.options import (
     ThresholdType,
     gate_options,
 )
+from undercount.cli.streams import print_text
 from undercount.cli.wording import say
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def select(data: tuple[str, ...], **options: Any) -> int:
     if prints(options):
         used = f"{rows.notes[0]} · method {model.method} · {report.scale_words}"
         print_notes([used, *rows.notes[1:]])
-        click.echo(selection_text(report, terminal_width()))
+        print_text(selection_text(report, terminal_width()))
     code = report_verdict(_judge(model, report, requirements), options)
     if requirements:  # a check that fails has left open what rests on it
         return code

@@ -70,9 +70,14 @@ def fit(text: str) -> str:
     return "\n".join(wrap(line, width, "  ", "") if len(line) > width else line for line in lines)
 
 
+def print_text(text: str) -> None:
+    """Print a result. The stream is named, since Click takes another one where ours is ASCII."""
+    click.echo(text, file=sys.stdout)
+
+
 def tell(text: str) -> None:
     """Say something on standard error, which is for talk; results go to standard output."""
-    click.echo(fit(text), err=True)
+    click.echo(fit(text), file=sys.stderr)
 
 
 class Output(io.TextIOWrapper):

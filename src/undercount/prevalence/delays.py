@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from undercount.curve import FloatArray
-from undercount.errors import InputError
+from undercount.errors import InputError, named
 
 SECONDS_A_DAY = 86_400.0
+_LAST_DAY = 2_932_896  # 9999-12-31, in days since 1970
 
 
 def read_days(values: Any, name: str) -> FloatArray:
@@ -27,7 +28,15 @@ def read_days(values: Any, name: str) -> FloatArray:
     if array.dtype.kind == "O" and all(isinstance(each, int | float | None) for each in array):
         array = array.astype(np.float64)  # None among numbers
     if array.dtype.kind in "iuf":
-        return np.asarray(array, np.float64)
+        numbers = np.asarray(array, np.float64)
+        strange = np.abs(numbers) > _LAST_DAY
+        if strange.any():
+            raise InputError(
+                f"{named(name)} must hold dates, or numbers of days; got {numbers[strange][0]:g}, "
+                "which is no day before the year 10000. Divide seconds since 1970 by 86400",
+                argument=name,
+            )
+        return numbers
     try:
         if array.dtype.kind != "M":
             array = np.array([_moment(each) for each in array.tolist()], "datetime64[s]")

@@ -357,7 +357,7 @@ def read_until(until: Any, rows: FloatArray, labels: FloatArray) -> float:
     if until is None:
         return float(np.nanmax([rows.max(), np.nanmax(labels, initial=-np.inf)]))
     end = float(read_days([until], "until")[0])
-    if math.isnan(end):
+    if not math.isfinite(end):
         raise InputError(f"{named('until')} must be a date; got {until!r}", argument="until")
     timed = (rows % 1 > 0).any() or (labels % 1 > 0).any()
     number = isinstance(until, int | float | np.number)

@@ -106,9 +106,9 @@ def parse_conditions(
     ['new.recall@0.5 > 0.4', 'old.recall@0.5 > 0.4']
     """
     found: list[Contest | Requirement] = []
-    wrong = next((each for each in texts if not isinstance(each, str)), None)
-    if wrong is not None:
-        raise InputError(f"a requirement is a text such as 'recall > 40%'; got {wrong!r}")
+    for each in texts:
+        if not isinstance(each, str):
+            raise InputError(f"a requirement is a text such as 'recall > 40%'; got {each!r}")
     for text in (part for each in texts for part in BETWEEN.split(each)):
         match = PATTERN.fullmatch(text.strip())
         if match is None or NUMBER.fullmatch(match["right"].strip()) is None:

@@ -26,6 +26,7 @@ from undercount.curve import FloatArray, blocks, dot
 
 # Relative rounding of sums of squares.
 _ROUNDING = 1e-9
+_ALONE = 1e-6  # effective rows beyond one, below which rounding is all that others leave
 
 
 def row_weights(cells: FloatArray, squares: float) -> FloatArray:
@@ -118,7 +119,7 @@ class RowWeights:
         squares = self.around(value) ** 2
         plain = self.mean(squares, 0)
         left = 1 - (2 * self.relative - 1) / self.effective
-        if plain <= 0 or self.effective <= 1:
+        if plain <= 0 or self.effective <= 1 + _ALONE:
             return 1.0
         return self.mean(squares / left, 1) * (1 - 1 / self.effective) / plain
 
