@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 LEVELS = ("fail", "warn", "ok")
 AREAS = ("roc_auc", "prevalence")
 POINTS = ("recall", "precision", "f1", "specificity")
+METHODS = ("own-score", "observed-score", "unobserved", "begg-greenes", "ipw", "doubly-robust")
 
 
 @click.command(cls=Command, short_help="Judge scores if labels exist only where someone looked.")
@@ -48,10 +49,10 @@ POINTS = ("recall", "precision", "f1", "specificity")
 @click.option("--features", multiple=True, help="Column that the choice of rows rested on; repeat.")
 @click.option(
     "--method",
-    type=click.Choice(
-        ["own-score", "observed-score", "unobserved", "begg-greenes", "ipw", "doubly-robust"]
-    ),
-    help="Who chose the rows; by default the score itself, or the selection score if named.",
+    type=click.Choice(METHODS),
+    metavar="METHOD",
+    help="Who chose the rows; by default the score itself, or the selection score if named: "
+    f"{', '.join(METHODS[:-1])} or {METHODS[-1]}.",
 )
 @click.option(
     "--distribution",
