@@ -1,6 +1,7 @@
 """What a process that was killed leaves behind, and counts files that are damaged."""
 
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -54,35 +55,62 @@ def write_with_meta(path: Path, meta: str) -> None:
         )
 
 
+SOUND = {
+    "version": 1,
+    "kind": "exact",
+    "cells": 1,
+    "auc_error": 0.0,
+    "grid": None,
+    "squared_weight": None,
+    "source": [],
+    "parts": [],
+    "sampling": None,
+    "clusters": None,
+}
+DAMAGES = [
+    ("version", "1"),
+    ("version", 0),
+    ("kind", "other"),
+    ("cells", 2),
+    ("auc_error", -1),
+    ("auc_error", math.nan),
+    ("grid", "0" * 32),
+    ("squared_weight", [1, 2]),
+    ("squared_weight", [1, -2, 3]),
+    ("squared_weight", [1, math.nan, 3]),
+    ("squared_weight", 7),
+    ("source", [1]),
+    ("source", "one"),
+    ("sampling", "none"),
+    ("clusters", {}),
+]
+
+
 @pytest.mark.parametrize(
     "meta",
     [
-        "no json",
-        "[]",
-        "{}",
-        '{"version": "1"}',
-        '{"version": 0}',
-        '{"version": 1, "squared_weight": [1, 2]}',
-        '{"version": 1, "squared_weight": [1, -2, 3]}',
-        '{"version": 1, "squared_weight": [1, NaN, 3]}',
-        '{"version": 1, "squared_weight": 7}',
-        '{"version": 1, "auc_error": -1}',
-        '{"version": 1, "sampling": "none"}',
-        '{"version": 1, "source": [1]}',
+        *("no json", "[]", "null", "{}"),
+        *(json.dumps({**SOUND, key: value}) for key, value in DAMAGES),
+        *(json.dumps({at: SOUND[at] for at in SOUND if at != left_out}) for left_out in SOUND),
     ],
 )
-def test_a_counts_file_whose_words_are_damaged_is_refused(tmp_path, meta, capsys):
+def test_a_counts_file_whose_words_are_damaged_is_refused(tmp_path, meta):
     path = tmp_path / "counts.parquet"
     write_with_meta(path, meta)
     with pytest.raises(InputError, match="damaged"):
         uc.load_counts(path)
+
+
+def test_damaged_words_of_a_counts_file_end_a_command(tmp_path, capsys):
+    path = tmp_path / "counts.parquet"
+    write_with_meta(path, "no json")
     assert main(["evaluate", str(path), "--prevalence", ".5"]) == 2
     assert "damaged" in capsys.readouterr().err
 
 
 def test_sound_words_are_read(tmp_path):
     path = tmp_path / "counts.parquet"
-    write_with_meta(path, json.dumps({"version": 1, "squared_weight": None}))
+    write_with_meta(path, json.dumps(SOUND))
     assert uc.load_counts(path).n_unlabeled == 2
 
 

@@ -32,6 +32,7 @@ from undercount.errors import InputError, MisfitWarning, real_number, warn, word
 
 VERSION = 1
 KEY = "undercount"
+KINDS = ("exact", "compact", "binned")
 COLUMNS = ("score", *CLASSES)
 SUFFIXES = (".parquet", ".pq")
 
@@ -170,7 +171,6 @@ def open_counts(
         kept = connection.sql(
             f"SELECT value FROM parquet_kv_metadata({file}) WHERE key = '{KEY}'::BLOB"  # noqa: S608 - quoted
         ).fetchall()
-    meta = _meta(kept, path)
     # Some SQL engines write names in capitals.
     columns = {name.casefold(): fill_masked(values) for name, values in arrays.items()}
     missing = [name for name in COLUMNS if name not in columns]
@@ -178,10 +178,13 @@ def open_counts(
         raise InputError(
             f"a counts file has the columns {', '.join(COLUMNS)}; {path} lacks {', '.join(missing)}"
         )
+    meta = _meta(kept, len(columns["score"]), path)
     try:
         counts = _counts(columns, meta)
     except InputError as error:
         raise InputError(f"{path}: {error.message.marked}") from None
+    if meta and meta["grid"] != grid_name(counts):
+        raise _damaged(path)
     sources, parts = (tuple(meta.get(name, ())) for name in ("source", "parts"))
     return CountsFile(counts, sources, parts, meta.get("sampling"))
 
@@ -222,18 +225,17 @@ def _kind(counts: ScoreCounts) -> str:
     return "binned" if counts.auc_error else "compact"
 
 
-def _meta(kept: list[tuple[bytes]], path: str | os.PathLike[str]) -> dict[str, Any]:
+def _meta(kept: list[tuple[bytes]], cells: int, path: str | os.PathLike[str]) -> dict[str, Any]:
     if not kept:
         return {}
     try:
         meta: dict[str, Any] = json.loads(kept[0][0], parse_constant=_refuse_constant)
-        _check_meta(meta)
+        newer = meta["version"] > VERSION
+        if not newer:
+            _check_meta(meta, cells)
     except (ValueError, TypeError, KeyError, AttributeError):
-        raise InputError(
-            f"{path} is no counts file of this program: what it says of itself is damaged; count "
-            "the rows again"
-        ) from None
-    if meta["version"] > VERSION:
+        raise _damaged(path) from None
+    if newer:
         raise InputError(
             f"{path} was written by a newer version (format {meta['version']}, this one reads up "
             f"to {VERSION}); upgrade undercount"
@@ -241,29 +243,41 @@ def _meta(kept: list[tuple[bytes]], path: str | os.PathLike[str]) -> dict[str, A
     return meta
 
 
+def _damaged(path: str | os.PathLike[str]) -> InputError:
+    return InputError(
+        f"{path} is no counts file of this program: what it says of itself is damaged; count the "
+        "rows again"
+    )
+
+
 def _refuse_constant(name: str) -> float:
     """Refuse NaN and Infinity, which `json` reads although no JSON has them."""
     raise ValueError(name)
 
 
-def _check_meta(meta: dict[str, Any]) -> None:
-    """Raise ValueError unless what a file says of itself can be true."""
-    squares = meta.get("squared_weight")
+def _check_meta(meta: dict[str, Any], cells: int) -> None:
+    """Raise an error of Python unless all is there that a file says of itself, and can be true."""
+    squares, grid = meta["squared_weight"], meta["grid"]
     sound = (
-        isinstance(meta["version"], int)
+        type(meta["version"]) is int
         and meta["version"] > 0
-        and (
-            squares is None
-            or (len(squares) == len(CLASSES) and all(real_number(each) >= 0 for each in squares))
-        )
-        and real_number(meta.get("auc_error", 0)) >= 0
-        and meta.get("sampling") in (None, "single-sample", "case-control")
-        and all(isinstance(name, str) for key in ("source", "parts") for name in meta.get(key, ()))
+        and meta["kind"] in KINDS
+        and meta["cells"] == cells
+        and (squares is None or _are_squares(squares))
+        and real_number(meta["auc_error"]) >= 0
+        and (grid is None or isinstance(grid, str))
+        and meta["sampling"] in (None, "single-sample", "case-control")
+        and all(isinstance(meta[key], list) for key in ("source", "parts"))
+        and all(isinstance(name, str) for key in ("source", "parts") for name in meta[key])
     )
     if not sound:
         raise ValueError(meta)
-    if meta.get("clusters") is not None:
+    if meta["clusters"] is not None:
         ClusterPairs.from_document(meta["clusters"])
+
+
+def _are_squares(squares: Any) -> bool:
+    return len(squares) == len(CLASSES) and all(real_number(each) >= 0 for each in squares)
 
 
 def _counts(columns: dict[str, Any], meta: dict[str, Any]) -> ScoreCounts:

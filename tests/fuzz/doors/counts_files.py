@@ -55,7 +55,8 @@ def draw(dice: random.Random) -> tuple[dict[str, list[Any]], Any]:
         columns[dice.choice(NAMES)][dice.randrange(n)] = dice.choice([*ODD, None])
     if dice.random() < 0.05:
         del columns[dice.choice(NAMES)]
-    meta: Any = {"version": 1, "squared_weight": None, "auc_error": 0.0, "kind": "exact"}
+    meta: Any = {"version": 1, "kind": "exact", "cells": n, "auc_error": 0.0, "grid": None}
+    meta |= {"squared_weight": None, "source": [], "parts": [], "sampling": None, "clusters": None}
     while dice.random() < 0.25:
         meta[dice.choice(KEYS)] = dice.choice(VALUES)
     if dice.random() < 0.1:
