@@ -38,6 +38,22 @@ def test_reset_sees_a_bent_class():
     assert levels(model)["outcome-shape"] == "fail"
 
 
+def test_ranks_are_not_advised_to_a_model_of_ranks():
+    generator = np.random.default_rng(0)
+    score = generator.standard_normal(3000)
+    truth = (score + 0.8 * score**2 - 1 + generator.standard_normal(3000) > 0).astype(float)
+    hints = {}
+    for distribution in ("empirical", "copula"):
+        model = SelectionModel("own-score", distribution=distribution)
+        model.fit(score, np.where(score > -0.8, truth, np.nan))
+        found = {check.code: check for check in model.checks()}
+        assert found["outcome-shape"].level == "fail"
+        hints[distribution] = str(found["outcome-shape"].hint)
+    assert "copula" in hints["empirical"]
+    assert "copula" not in hints["copula"]
+    assert "Transform" not in hints["copula"]
+
+
 def test_a_slight_bend_is_grave_where_half_of_the_rows_rest_on_the_line():
     generator = np.random.default_rng(0)
     score = generator.standard_normal(4000)

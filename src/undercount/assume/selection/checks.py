@@ -119,7 +119,9 @@ def check_normality(fit: SelectionFit) -> Check:
     )
 
 
-def _reset_check(code: str, p_value: float, what: str, beyond: float = 0.0) -> Check:
+def _reset_check(
+    code: str, p_value: float, what: str, *, ranks: bool, beyond: float = 0.0
+) -> Check:
     """Judge a shape; where many rows rest on it alone, being surprised is enough to fail."""
     if np.isnan(p_value):
         return _check(code, "ok", f"Too few distinct values to test the shape of {what}.")
@@ -128,32 +130,35 @@ def _reset_check(code: str, p_value: float, what: str, beyond: float = 0.0) -> C
         return _check(code, "ok", f"{words} No curvature seen; not rejecting says little.")
     alone = beyond >= SMALL_PART
     rests = f", and {beyond:.0%} of the rows rest on it alone" if alone else ""
+    # Ranks are the same of every transformed score.
+    ranked = f"Transform the score (its logit, or ranks by {named('distribution', repr('copula'))})"
     return _check(
         code,
         "warn" if p_value > SHOCKING and not alone else "fail",
         f"{words} A straight line in the score does not describe {what}{rests}.",
-        f"Transform the score (its logit, or ranks by {named('distribution', repr('copula'))}), or "
-        f"add columns in {named('X')}.",
+        f"{'Add' if ranks else f'{ranked}, or add'} columns in {named('X')}.",
     )
 
 
-def check_shape(model: RowModel) -> Iterator[Check]:
+def check_shape(model: RowModel, distribution: str) -> Iterator[Check]:
     """Test each probit's shape (RESET): squares and cubes of the predictor should add nothing."""
     labels, choice = "the class among rows looked at", "which rows were looked at"
+    ranks = distribution == "copula"
     if isinstance(model, HiddenModel):
         rows = model.rows
         fit = fit_binary(rows.selection, rows.looked, rows.weight)
         value = reset_p_value(fit, rows.selection, rows.looked, rows.weight)
-        yield _reset_check("selection-shape", value, choice)
+        yield _reset_check("selection-shape", value, choice, ranks=ranks)
         return
     sample, design, weight = model.sample, model.design, model.weight
     if model.outcome is not None:
         seen = sample.looked == 1
         value = reset_p_value(model.outcome, design[seen], sample.label[seen], weight[seen])
-        yield _reset_check("outcome-shape", value, labels, share_beyond(sample))
+        beyond = share_beyond(sample)
+        yield _reset_check("outcome-shape", value, labels, ranks=ranks, beyond=beyond)
     if model.selection is not None:
         value = reset_p_value(model.selection, design, sample.looked, weight)
-        yield _reset_check("selection-shape", value, choice)
+        yield _reset_check("selection-shape", value, choice, ranks=ranks)
 
 
 def check_identification(model: HiddenModel, interval: Interval, level: float) -> Check:

@@ -328,7 +328,7 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
             found.append(checks.check_rule(sample, self.method))
         if self.method in LATENT:
             found.append(checks.check_normality(self._fit))
-        found.extend(checks.check_shape(model))
+        found.extend(checks.check_shape(model, self.distribution))
         if isinstance(model, HiddenModel):
             interval = self.error_correlation_interval()
             found.append(checks.check_identification(model, interval, self.confidence_level))
