@@ -48,7 +48,7 @@ def test_ranks_are_not_advised_to_a_model_of_ranks():
         model.fit(score, np.where(score > -0.8, truth, np.nan))
         found = {check.code: check for check in model.checks()}
         assert found["outcome-shape"].level == "fail"
-        hints[distribution] = str(found["outcome-shape"].hint)
+        hints[distribution] = found["outcome-shape"].advice
     assert "copula" in hints["empirical"]
     assert "copula" not in hints["copula"]
     assert "Transform" not in hints["copula"]
