@@ -438,4 +438,7 @@ CORPUS = [
             *("--threshold", "1", "--until", "inf"),
         ],
     ),
+    # Thresholds that are fractions, which Python 3.11 cannot write with so many digits.
+    _question("deployed", prevalence=0.001, threshold=Fraction(1, 3)),
+    _function("plan", threshold=Fraction(1, 3), budget=2),
 ]
