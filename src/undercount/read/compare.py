@@ -11,6 +11,7 @@ import numpy as np
 from undercount.assume.mixture import design_of
 from undercount.assume.review_sheet import as_reviews
 from undercount.assume.reviews import CrossedCells
+from undercount.count.arrays import refuse_other_order
 from undercount.count.columns import backend_of, is_frame, make_frame, take_columns
 from undercount.count.tensors import rows_to_host
 from undercount.curve import FloatArray
@@ -465,6 +466,10 @@ def compare(
     propensity, covariates = options.pop("propensity", None), options.pop("covariates", None)
     _refuse_in_comparisons(propensity, covariates, top)
     thresholds, cluster = _thresholds(threshold, scores), options.pop("cluster", None)
+    first = next(iter(scores.values()))
+    refuse_other_order(
+        y=y, score=first, cluster=cluster, propensity=propensity, covariates=covariates
+    )
     at_top = by in POINTS and options.get("sampling") != "case-control"
     thresholds = thresholds or _top_thresholds(
         top if at_top else None, y, scores, unlabeled, sample_weight
