@@ -206,7 +206,9 @@ class Comparison:
             )
         work = self.workload if same_workload else None
         every = self.differences if work is None else work.differences
-        metric = metric or ("precision" if same_workload else self.by)
+        metric = ("precision" if same_workload else self.by) if metric is None else metric
+        if not isinstance(metric, str):
+            raise InputError(f"metric must be the name of one; got {metric!r}", argument="metric")
         found = [d for d in every if d.metric == metric]
         if not found and not (work is not None and work.by_verdicts and metric in WORKLOAD_METRICS):
             self.difference(metric)  # says which there are
