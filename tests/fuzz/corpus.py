@@ -454,4 +454,16 @@ CORPUS = [
             "sample_weight": [2.0, 0.76, 1.31, 0.54, 0.04, 0.44],
         },
     ),
+    # A share of rows as a fraction; no name of a metric; verdicts that leave no negative in a draw.
+    ("rows", {**MORE, "prevalence": 0.5, "top": Fraction(1, 3)}),
+    _question("leaderboard", "models", metric=np.array([])),
+    (
+        "questions",
+        {
+            **_question("costing", "reviews", false_positive=0, false_negative=1)[1],
+            "seed": 942653453,
+            "rows": 12,
+            "share": (0.1, 0.4),
+        },
+    ),
 ]

@@ -14,6 +14,7 @@ from undercount.count.arrays import (
     is_missing,
     refuse_long_integer,
 )
+from undercount.count.keys import fine_times
 from undercount.count.queries import (
     CODE,
     NAME,
@@ -30,12 +31,16 @@ from undercount.count.queries import (
 )
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError
+from undercount.errors import InputError, named
 
 POSITIVE, NEGATIVE, UNLABELED, UNKNOWN, BAD_WEIGHT = 1, 0, -1, 2, 3
 CLASS_CODES = (POSITIVE, NEGATIVE, UNLABELED)
 # Only these integers can lie beyond ±2**53, where floats no longer keep neighbours apart.
 LONG_INTEGERS = (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128)
+
+
+# How the names of columns begin that queries make.
+OWN_NAMES = "undercount_"
 
 
 class ColumnRoles(NamedTuple):
@@ -48,18 +53,47 @@ class ColumnRoles(NamedTuple):
     by: tuple[str, ...]
 
 
-def check_types(schema: Mapping[str, Any], columns: ColumnRoles) -> None:
-    """Raise unless labels, scores and weights are numbers."""
+def check_types(
+    schema: Mapping[str, Any], columns: ColumnRoles, *, in_memory: bool = False
+) -> None:
+    """Raise unless labels, scores and weights are numbers, and groups are single values.
+
+    In memory each row of a column that may hold anything is looked at.
+    """
     check_unlabeled(columns.unlabeled)
+    anything = (nw.Boolean, nw.Unknown, *((nw.Object, nw.Categorical) if in_memory else ()))
     rules = [(columns.label, WORDS.rule)]
     rules += [(name, "score must hold real numbers") for name in columns.scores]
     rules += [(columns.weight, "weight must hold real numbers")] if columns.weight else []
     for name, rule in rules:
         kind = schema[name]
         # A column of nothing but missing values has no type of its own.
-        if not (kind.is_numeric() or kind in (nw.Boolean, nw.Unknown)):
+        if not (kind.is_numeric() or kind in anything):
             hint = "; cast it to numbers" if kind in (nw.Categorical, nw.Enum) else ""
             raise InputError(f"{rule}; got {str(kind).lower()} in column {name!r}{hint}")
+    _check_groups(schema, columns.by)
+
+
+def _check_groups(schema: Mapping[str, Any], by: tuple[str, ...]) -> None:
+    for name in by:
+        if schema[name] in (nw.List, nw.Array, nw.Struct):
+            raise InputError(
+                f"{named('by')} must hold text, numbers or dates; got "
+                f"{str(schema[name]).lower()} in column {name!r}. Make a text of it, or take one "
+                "part",
+                argument="by",
+            )
+        if name.startswith(OWN_NAMES):
+            raise InputError(
+                f"columns of {named('by')} must not begin with {OWN_NAMES!r}, as those do that "
+                f"counting makes; got {name!r}. Rename it",
+                argument="by",
+            )
+        if by.count(name) > 1:
+            raise InputError(
+                f"{named('by')} must name a column once; got {name!r} {by.count(name)} times",
+                argument="by",
+            )
 
 
 def code_labels(frame: Frame, columns: ColumnRoles, *, narrow: bool = False) -> Frame:
@@ -234,6 +268,16 @@ def refuse_long_integers(frame: Frame, columns: ColumnRoles) -> None:
     found = collect(frame.select(*ends)).values()
     values = [int(end[0]) for end in found if not is_missing(end[0])]
     refuse_long_integer(max((abs(value) for value in values), default=0))
+
+
+def refuse_fine_times(frame: Frame, columns: ColumnRoles) -> None:
+    """Raise if groups are times that Python, which has no nanoseconds, would merge."""
+    schema = frame.collect_schema()
+    for name in columns.by:
+        if getattr(schema[name], "time_unit", "") == "ns":
+            held = collect(frame.group_by(name).agg(nw.len().alias(ROWS)))[name].tolist()
+            if len(set(held)) < len(held):
+                raise InputError(fine_times("by"), argument="by")
 
 
 def _find_labels(frame: Frame, label: str) -> Counter[Any]:
