@@ -40,6 +40,7 @@ from undercount.count.queries import (
     first_rows,
     report_rows,
 )
+from undercount.count.stored_columns import check_names, prepare_columns
 from undercount.count.windows import count_by_windows
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, named, suggest
@@ -162,13 +163,16 @@ def count_scores(
     schema = table.collect_schema()
     named_columns = [label, *scores, *groups, *(each for each in (weight, cluster) if each)]
     check_columns(named_columns, schema.names(), "the frame")
+    check_names(table, named_columns)
     if cluster is not None and (weight is not None or groups):
         raise InputError(
             f"{named('cluster')} is counted for all rows together, each of weight 1; leave out "
             f"{named('by') if groups else named('weight')}",
             argument="cluster",
         )
-    check_types(schema, columns)
+    check_types(table, columns)
+    if isinstance(table, nw.LazyFrame):
+        table = prepare_columns(table, columns, [*groups, *([cluster] if cluster else [])])
     with open_progress(progress, "counting") as steps:
         how = Fineness(bins, compact, tuple(knots), steps)
         if isinstance(table, nw.DataFrame):
