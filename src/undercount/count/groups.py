@@ -18,6 +18,7 @@ from undercount.count.arrays import (
     is_missing,
     refuse_long_integer,
 )
+from undercount.count.partitions import read_partition
 from undercount.count.queries import (
     CODE,
     NAME,
@@ -87,6 +88,7 @@ def code_labels(frame: Frame, columns: ColumnRoles, *, narrow: bool = False) -> 
 
     Single precision is kept where it is asked for (`narrow`), and with it -0.0.
     """
+    frame = read_partition(frame, columns)
     if frame.implementation.is_pandas():  # a partition of Dask's
         held = _code_arrays(frame.collect().to_native(), columns)
         if held is not None:
@@ -180,7 +182,7 @@ def _codes(columns: ColumnRoles) -> list[int]:
 
 def _mark_classes(frame: Frame, columns: ColumnRoles) -> Frame:
     """Mark the classes side by side, which engines count fastest."""
-    score = nw.col(columns.scores[0])
+    frame, score = read_partition(frame, columns), nw.col(columns.scores[0])
     if not frame.collect_schema()[columns.scores[0]].is_float():
         score = score.cast(nw.Float64)
     positive, negative, missing = _classes(frame, columns)
