@@ -922,9 +922,11 @@ class Evaluation:
             search = ReviewedSearch(*about, cells=self.reviewed.cells(self.counts))
         over = self.threshold if over is None else over
         found = search.best(Goal.of(metric, at_least, cost), over)
-        if self.chances is None or found.gain is None:
+        if found.gain is None:
             return found
-        return replace(found, gain=replace(found.gain, needs=NEEDS))
+        needs = found.gain.needs if self.chances is None else NEEDS
+        audit = () if self.reviewed is None else self.reviewed.audit_needs
+        return replace(found, gain=replace(found.gain, needs=(*needs, *audit)))
 
     def cost(
         self,
