@@ -88,12 +88,23 @@ def refuse_no_number(frame: Frame, label: str, others: Sequence[str], place: str
             continue
         kind, column = stored_type(frame, name), quote_name(name)
         cast = f"CAST({column} AS {NUMBER_TYPE})"
-        if name == label:
+        if frame.collect_schema()[name].is_temporal():
+            cast = f"EXTRACT(EPOCH FROM {column})"
+        elif name == label and "int" not in kind:
             cast = f"CASE WHEN {column} = … THEN 1 ELSE 0 END"
         raise InputError(
             f"column {name!r} of {place} must hold numbers; its type is {kind}. Make numbers of it "
             f"in --query, as {cast} AS {column}"
         )
+
+
+def numbers_of(
+    frame: Frame, label: str, scores: Sequence[str], others: Sequence[str], place: str
+) -> Frame:
+    """Make numbers of the columns of a database that is named in a command, or refuse them."""
+    refuse_no_number(frame, label, [*scores, *others], place)
+    refuse_hidden_values(frame, [label, *scores, *others])
+    return as_numbers(frame, scores, [label, *others])
 
 
 def prepare_columns(frame: Frame, columns: "ColumnRoles", groups: Sequence[str]) -> Frame:
@@ -129,27 +140,18 @@ def tell_apart(frame: Frame, names: Sequence[str]) -> Frame:
     A column whose collation takes A for a is grouped under either, so that which rows a segment
     has would be left to chance: SQLite's NOCASE, citext of PostgreSQL.
     """
-    schema = frame.collect_schema()
-    texts = [name for name in dict.fromkeys(names) if schema[name] in (nw.String, nw.Unknown)]
-    if not texts or not (frame.implementation.is_duckdb() or frame.implementation.is_ibis()):
-        return frame
-    native: Any = frame.to_native()
-    if frame.implementation.is_duckdb():
-        texts = [name for name in texts if schema[name] == nw.String]
+    schema, native = frame.collect_schema(), frame.to_native()
+    texts = [name for name in dict.fromkeys(names) if schema[name] == nw.String]
+    if texts and frame.implementation.is_duckdb():
         said = ", ".join(f"{quote_name(name)} COLLATE C AS {quote_name(name)}" for name in texts)
-        apart = native.project(f"* REPLACE ({said})") if texts else native
-    else:
+        native = native.project(f"* REPLACE ({said})")
+    elif texts and frame.implementation.is_ibis():
         change = _BY_CHARACTER.get(native.get_backend().name, lambda column: column)
-        made = {name: change(native[name]) for name in texts if _is_text(native, name)}
-        apart = native.mutate(**made) if made else native
-    result: Frame = nw.from_native(apart)
+        native = native.mutate(**{name: change(native[name]) for name in texts})
+    else:
+        return frame
+    result: Frame = nw.from_native(native)
     return result
-
-
-def _is_text(native: Any, name: str) -> bool:
-    kind = native.schema()[name]
-    raw = getattr(kind, "raw_type", None)
-    return bool(kind.is_string() or (raw is not None and str(raw).lower() == "citext"))
 
 
 @cache
@@ -157,9 +159,13 @@ def _function(name: str, takes: tuple[str, ...], gives: str) -> Any:
     """Declare a function that a database has."""
     from ibis import udf  # noqa: PLC0415 - only frames of Ibis come here
 
-    def declared(*texts: Any) -> None:
+    def of_one(value: Any) -> None:
         """Stand for the database's own."""
 
+    def of_two(value: Any, encoding: Any) -> None:
+        """Stand for the database's own."""
+
+    declared = of_one if len(takes) == 1 else of_two
     return udf.scalar.builtin(declared, name=name, signature=(takes, gives))
 
 
