@@ -33,6 +33,7 @@ from undercount.count.groups import (
 from undercount.count.kernel.rows import count_distinct
 from undercount.count.kernel.table import coarsen, insert_knots, merge_bare
 from undercount.count.keys import read_keys, split_places
+from undercount.count.partitions import read_partition
 from undercount.count.progress import Progress, open_progress
 from undercount.count.queries import (
     CODE,
@@ -44,7 +45,9 @@ from undercount.count.queries import (
     collect,
     first_rows,
     report_rows,
+    transform_rows,
 )
+from undercount.count.stored_columns import check_names, prepare_columns
 from undercount.count.windows import count_by_windows
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, named, suggest
@@ -167,13 +170,16 @@ def count_scores(
     schema = table.collect_schema()
     named_columns = [label, *scores, *groups, *(each for each in (weight, cluster) if each)]
     check_columns(named_columns, schema.names(), "the frame")
+    check_names(table, named_columns)
     if cluster is not None and (weight is not None or groups):
         raise InputError(
             f"{named('cluster')} is counted for all rows together, each of weight 1; leave out "
             f"{named('by') if groups else named('weight')}",
             argument="cluster",
         )
-    check_types(schema, columns, in_memory=isinstance(table, nw.DataFrame))
+    check_types(table, columns)
+    if isinstance(table, nw.LazyFrame):
+        table = prepare_columns(table, columns, [*groups, *([cluster] if cluster else [])])
     with open_progress(progress, "counting") as steps:
         how = Fineness(bins, compact, tuple(knots), steps)
         if isinstance(table, nw.DataFrame):
@@ -215,6 +221,11 @@ def open_frame(frame: Any) -> nw.DataFrame[Any] | Frame:
         import pyarrow as pa  # noqa: PLC0415 - at hand, since the batch is its
 
         frame = pa.Table.from_batches([frame])
+    if type(frame).__module__.startswith("dask") and frame.columns.has_duplicates:
+        names = ", ".join(
+            sorted({repr(name) for name in frame.columns[frame.columns.duplicated()]})
+        )
+        raise InputError(f"each column must have a name of its own; {names} names several")
     try:
         return nw.from_native(frame)  # type: ignore[no-any-return]
     except DuplicateError as error:
@@ -360,7 +371,7 @@ def _count_lazy(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsBySc
 
 def _count_by_looking(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsByScore:
     """Count exactly what has few distinct scores, and the rest as it can be afforded."""
-    if not any(_looks_continuous(frame, name) for name in columns.scores):
+    if not any(_looks_continuous(frame, columns, name) for name in columns.scores):
         # The first rows may deceive; then too many groups come back.
         with how.progress.step(0.99):
             groups = exact_groups(frame, columns, EXACT_LIMIT)
@@ -411,10 +422,14 @@ def _make_tables(
     return found
 
 
-def _looks_continuous(frame: Frame, name: str) -> bool:
+def _looks_continuous(frame: Frame, columns: ColumnRoles, name: str) -> bool:
     """Tell from the first rows whether there may be too many distinct scores."""
-    head = first_rows(frame.select(nw.col(name).cast(nw.Float64)), PROBE_ROWS)[name]
+    head = first_rows(transform_rows(frame, _take_score, columns, name), PROBE_ROWS)[name]
     return len(head) == PROBE_ROWS and count_distinct(head) > CONTINUOUS_SHARE * PROBE_ROWS
+
+
+def _take_score(frame: Frame, columns: ColumnRoles, name: str) -> Frame:
+    return read_partition(frame, columns).select(nw.col(name).cast(nw.Float64))
 
 
 def _split_names(groups: Arrays, columns: ColumnRoles) -> dict[str, Arrays]:

@@ -126,7 +126,12 @@ class Comparison:
         first = next(iter(self.evaluations.values()))
         share = first.share_needs if "prevalence" in known else ()
         right = (RIGHT_LABELS,) if first.supposes_right_labels else ()
-        return tuple(dict.fromkeys((*known, *share, *right, OUT_OF_FOLD)))
+        return tuple(dict.fromkeys((*known, *share, *self._audit_needs, *right, OUT_OF_FOLD)))
+
+    @property
+    def _audit_needs(self) -> tuple[str, ...]:
+        reviewed = next(iter(self.evaluations.values())).reviewed
+        return () if reviewed is None else reviewed.audit_needs
 
     def difference(
         self, metric: str, one: str | None = None, other: str | None = None
@@ -274,7 +279,8 @@ class Comparison:
             found = self._difference_required(placed)
             checks = [c for name in (each.one, each.other) for c in self.evaluations[name].checks]
             doubt = self._share_doubt(placed, found)
-            judgements.append(placed.judge(found.difference, checks, doubt))
+            gap = replace(found.difference, needs=(*found.difference.needs, *self._audit_needs))
+            judgements.append(placed.judge(gap, checks, doubt))
         return Verdict(tuple(judgements))
 
     def _difference_required(self, contest: Contest) -> Difference:

@@ -188,6 +188,7 @@ def design_reviews(
     >>> design.edges, design.sizes()
     (array([2., 1.]), array([3, 9]))
     """
+    threshold = None if threshold is None else read_threshold(threshold)
     goals = read_goals(goal, threshold)
     if counts.weighted:
         raise InputError(
@@ -419,7 +420,7 @@ def plan_reviews(
     counts = _count(rows, threshold, seen, coarse=known)
     rival = None
     if other is not None:
-        at = threshold if other_threshold is None else other_threshold
+        at = threshold if other_threshold is None else read_threshold(other_threshold)
         rival = _rival(rows, read_scores(other), at)
     span = None
     if seen is None:
