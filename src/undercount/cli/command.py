@@ -25,6 +25,7 @@ from undercount.errors import InputError
 FINE, REQUIREMENT_FAILS, BAD_INPUT, INCONCLUSIVE = 0, 1, 2, 3
 # As by convention: an error in the program itself, and a pipe whose reader has gone.
 UNEXPECTED, READER_GONE = 70, 141
+READ_COUNTS = ("evaluate", "prevalence")  # the commands that take counts files for rows
 # A file that exists is known by device and number, which its links share; others by their path.
 Place = tuple[int, int] | str
 
@@ -165,11 +166,11 @@ class Command(click.Command):
         except (OSError, MemoryError, ImportError) as error:
             if ctx.params["debug"]:
                 traceback.print_exc()
-            tell(f"undercount: {_describe_system(error)}")
+            tell(f"undercount: {_describe_system(error, self.name)}")
             return BAD_INPUT
         except Exception as error:  # noqa: BLE001 - whatever it is, its code must not be a verdict's
             if type(error).__name__ == "OutOfMemoryException":  # DuckDB's, which is not loaded here
-                tell(f"undercount: {_describe_system(MemoryError())}")
+                tell(f"undercount: {_describe_system(MemoryError(), self.name)}")
                 return BAD_INPUT
             return _report_unexpected(error, debug=ctx.params["debug"])
 
@@ -193,11 +194,13 @@ class Command(click.Command):
         return found
 
 
-def _describe_system(error: OSError | MemoryError | ImportError) -> str:
+def _describe_system(error: OSError | MemoryError | ImportError, command: str | None) -> str:
     """Say what the system refused."""
     if isinstance(error, ImportError):
         return neutralise(f"a library cannot be loaded: {error}")
     if isinstance(error, MemoryError):
+        if command not in READ_COUNTS:
+            return "there is not enough memory; use fewer of the rows, drawn at random"
         return (
             "there is not enough memory; count the rows to a file with undercount count, which "
             "needs little, and use that"

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import duckdb
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,11 +22,13 @@ from undercount.count.counts_file import is_counts_file, open_counts
 from undercount.count.databases import open_table
 from undercount.count.files import read_numbers, refuse_text, refuse_weights, relation_of
 from undercount.count.frames import check_columns, count_scores, open_frame
-from undercount.count.groups import is_nan
+from undercount.count.groups import ColumnRoles, refuse_long_integers
+from undercount.count.label_totals import keep_scored, total_labels
 from undercount.count.paths import expand_paths, find_files, name_files
-from undercount.count.queries import ROWS, collect
+from undercount.count.queries import collect
 from undercount.count.sources import Source, open_source
 from undercount.count.sql import quote_name
+from undercount.count.stored_columns import as_numbers, numbers_of
 from undercount.counts import ALL_LABELLED, ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError
@@ -390,14 +391,17 @@ def open_rows(
         frame: Any = open_frame(table)
         place = options["table"] or "the query"
         check_columns([label, *scores, *others], frame.collect_schema().names(), place)
-        total = int(collect(frame.select(nw.len().alias(ROWS)))[ROWS][0])
-        if total == 0:
-            raise InputError(f"{place} has no rows")
-        kept = frame.filter(*(~(nw.col(name).is_null() | is_nan(nw.col(name))) for name in scores))
-        found = collect(kept.group_by(label).agg(nw.len().alias(ROWS)))
-        labels = dict(zip(found[label].tolist(), found[ROWS].tolist(), strict=True))
-        words = read_words(total, total - sum(labels.values()))
-        yield ScoredRows(kept.to_native(), labels, words)
+        weight = [name for name in (options.get("weight"),) if name]
+        frame = numbers_of(frame, label, scores, weight, place)
+        first = total_labels(frame, label, scores)
+        first.refuse_none(scores, place)
+        words = read_words(first.rows, first.rows - sum(first.scored.values()))
+        try:
+            yield ScoredRows(keep_scored(frame, scores).to_native(), first.scored, words)
+        except InputError:  # perhaps for no other reason
+            first.refuse_other(total_labels(frame, label, scores), place)
+            raise
+        first.refuse_other(total_labels(frame, label, scores), place)
 
 
 def _fetch_columns(
@@ -409,7 +413,11 @@ def _fetch_columns(
         frame: Any = open_frame(table)
         names, place = list(dict.fromkeys([*numbers, *groups])), options["table"] or "the query"
         check_columns(names, frame.collect_schema().names(), place)
-        found = collect(frame.select(*names))
+        label, scores = options["label"], tuple(options["scores"])
+        rest = [name for name in numbers if name not in (label, *scores)]
+        frame = numbers_of(frame, label, scores, rest, place)
+        refuse_long_integers(frame, ColumnRoles(label, scores, None, None, ()))
+        found = collect(as_numbers(frame, scores, scores).select(*names))
     if not len(found[names[0]]):
         raise InputError(f"{place} has no rows")
     return {
