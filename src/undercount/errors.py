@@ -85,7 +85,7 @@ def suggest(word: object, known: Iterable[str], *, quoted: bool = True) -> str:
     """
     import difflib  # noqa: PLC0415 - only mistakes need it
 
-    folded = {each.casefold(): each for each in known}
+    folded = {str(each).casefold(): each for each in known}
     near = difflib.get_close_matches(str(word).casefold(), folded, n=3)
     shown = [repr(folded[each]) if quoted else folded[each] for each in near]
     return f"did you mean {' or '.join(shown)}?" if near else ""

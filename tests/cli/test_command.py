@@ -297,3 +297,17 @@ def test_files_are_written_although_the_reader_has_gone(tmp_path):
         assert process.wait() == 141
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"rows.csv", "o.json", "o.md", "o.html"}
+
+
+@pytest.mark.parametrize(
+    ("command", "advice"), [("evaluate", "undercount count"), ("compare", "drawn at random")]
+)
+def test_too_little_memory_gets_advice_that_the_command_can_take(
+    command, advice, folder, monkeypatch, capsys
+):
+    def starve(**_options):
+        raise MemoryError
+
+    monkeypatch.setattr(commands.commands[command], "callback", starve)
+    assert main([command, str(folder / "rows.csv"), *COLUMNS]) == 2
+    assert advice in capsys.readouterr().err

@@ -129,7 +129,7 @@ def test_decimal_numbers_of_many_places_are_no_long_numbers():
 @pytest.mark.parametrize("value", ["[i]", "{'a': i}", "map {1: i}", "union_value(a := i)"])
 def test_segments_are_single_values(value):
     frame = made_of(f"i AS s, {value} AS g")
-    with pytest.raises(uc.InputError, match="column 'g' holds"):
+    with pytest.raises(uc.InputError, match="in column 'g'"):
         uc.count_scores(frame, label="y", score="s", unlabeled=0, by="g")
 
 

@@ -32,6 +32,7 @@ from undercount.cli.options import (
     interval_options,
     output_options,
     reading_options,
+    refuse_repeated,
     review_arguments,
     review_options,
     share_arguments,
@@ -101,6 +102,7 @@ if TYPE_CHECKING:
 @click.option(
     "--by",
     multiple=True,
+    callback=refuse_repeated,
     help="Column of segments (country, month): a row for each; repeat. A --prevalence then is that "
     "of all rows, shared out by one label frequency, or of each: DE=3%,FR=5%.",
 )

@@ -11,17 +11,16 @@ from numpy.typing import NDArray
 from undercount.count.arrays import refuse_long_integers
 from undercount.count.csv_layout import MISSING
 from undercount.count.frames import count_scores
+from undercount.count.long_integers import has_long_integers
 from undercount.count.paths import Paths
 from undercount.count.queries import fill_masked
 from undercount.count.sources import Source, open_source
 from undercount.count.sql import quote_name
-from undercount.errors import InputError, suggest
+from undercount.errors import InputError
 
 # Beginnings and endings of the names that DuckDB gives to types of numbers.
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "BOOLEAN")
 
-# Values that a message lists at most.
-SHOWN_VALUES = 5
 # How a time that names its zone ends.
 ZONE = r":\d\d(\.\d+)?\s*(Z|[+-]\d\d(:?\d\d)?)$"
 
@@ -196,12 +195,15 @@ def relation_of(
 def _number(source: Source, name: str) -> str:
     kind, column = source.types[name], quote_name(name)
     if name in source.words:
-        _refuse_absent_word(source, name)
         return source.number(name)
     if kind == "VARCHAR":
         # A cast that fails, so that a number too long to be kept apart ends the query as text does.
         long, number = source.long_integer(name), source.number(name)
         return f"CASE WHEN {long} THEN CAST({column} AS TINYINT) ELSE {number} END"
+    if has_long_integers(kind):
+        refused = f"CAST(CAST({column} AS VARCHAR) AS TINYINT)"
+        long = source.long_integer(name)
+        return f"CASE WHEN {long} THEN {refused} ELSE CAST({column} AS DOUBLE) END"
     if kind.removeprefix("U") in NUMBERS or kind.startswith("DECIMAL"):
         return column
     found = _first(source, f"{column} IS NOT NULL", column)
@@ -210,22 +212,6 @@ def _number(source: Source, name: str) -> str:
     raise InputError(
         f"column {name!r} of {found[0]} must hold numbers, not {kind.lower()}; "
         f"got {str(found[2])!r} in row {found[1]}. Name another column, or write it as a number"
-    )
-
-
-def _refuse_absent_word(source: Source, name: str) -> None:
-    """Refuse a value that a column never holds, and say which it does."""
-    if _first(source, source.holds_word(name), quote_name(name)):
-        return
-    column, most = quote_name(name), SHOWN_VALUES
-    sql = f"SELECT CAST({column} AS VARCHAR) FROM {source.table} GROUP BY 1 ORDER BY count(*) DESC"  # noqa: S608 - quoted names
-    rows = source.query(f"{sql} LIMIT {most + 1}").fetchall()
-    values = [row[0] for row in rows if row[0] is not None]
-    hint = suggest(source.words[name], values)
-    raise InputError(
-        f"no row of column {name!r} of {source.place} holds {source.words[name]!r}; it holds "
-        f"{', '.join(map(repr, values[:most]))}{', …' if len(values) > most else ''}"
-        + (f"; {hint}" if hint else "")
     )
 
 

@@ -10,8 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack, overload
 
 import narwhals as nw
+import numpy as np
 from narwhals.exceptions import DuplicateError
+from numpy.typing import NDArray
 
+from undercount.count.arrays import read_pair, read_weights
 from undercount.count.batches import count_compactly, summarise
 from undercount.count.binned import count_binned
 from undercount.count.clusters import pair_clusters
@@ -23,11 +26,13 @@ from undercount.count.groups import (
     exact_groups,
     plain,
     refuse_bad_rows,
+    refuse_fine_times,
     refuse_long_integers,
     split_by,
 )
 from undercount.count.kernel.rows import count_distinct
 from undercount.count.kernel.table import coarsen, insert_knots, merge_bare
+from undercount.count.keys import read_keys, split_places
 from undercount.count.partitions import read_partition
 from undercount.count.progress import Progress, open_progress
 from undercount.count.queries import (
@@ -278,9 +283,10 @@ def check_columns(wanted: Iterable[str], names: Sequence[str], place: str) -> No
         )
 
 
-def _shorten(name: str) -> str:
-    """Write a name as Python writes it, without the end of a very long one."""
-    return repr(name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…")
+def _shorten(name: object) -> str:
+    """Write a name as Python writes it, without the end of a very long one; pandas has numbers."""
+    long = isinstance(name, str) and len(name) > LONGEST_NAME
+    return repr(f"{str(name)[:LONGEST_NAME]}…" if long else name)
 
 
 @dataclass(frozen=True)
@@ -309,29 +315,40 @@ class Fineness:
 
 def _count_eager(table: nw.DataFrame[Any], columns: ColumnRoles, how: Fineness) -> CountsByScore:
     """Count rows that are in memory already, by the same code as arrays."""
-    parts: dict[Hashable, nw.DataFrame[Any]] = {(): table}
-    if columns.by:
-        parts = {}
-        for key, part in table.group_by(*columns.by):
-            values = tuple(plain(value) for value in key)
-            parts[values if len(values) > 1 else values[0]] = part
     found: CountsByScore = {name: {} for name in columns.scores}
+    places = _split_rows(table, columns.by)
+    weight = columns.weight and table[columns.weight].to_native()
     with how.progress.step(1.0):
-        for key, part in parts.items():
-            for name in columns.scores:
-                found[name][key] = _count_rows(part, columns, name, how)
-                how.progress.rows(1, len(parts) * len(columns.scores))
+        for name, parts in found.items():
+            y, score = (table[each].to_native() for each in (columns.label, name))
+            if not columns.by:
+                parts[()] = _count_rows(y, score, columns.unlabeled, weight, how)
+            elif places:
+                labels, scores = read_pair(y, score, columns.unlabeled)
+                weights = None if weight is None else read_weights(weight, len(scores))
+                for key, place in places.items():
+                    some = None if weights is None else weights[place]
+                    parts[key] = _count_rows(labels[place], scores[place], UNLABELED, some, how)
+                    how.progress.rows(1, len(places) * len(columns.scores))
     return found
 
 
+def _split_rows(table: nw.DataFrame[Any], by: tuple[str, ...]) -> dict[Hashable, NDArray[np.intp]]:
+    """Return the rows of each group, by the values that Python has for it."""
+    if not by or not len(table):
+        return {}
+    keys = [read_keys(table[name].to_native(), "by") for name in by]
+    return split_places(keys, lambda held: [plain(value) for value in held], "by")
+
+
 def _count_rows(
-    part: nw.DataFrame[Any], columns: ColumnRoles, name: str, how: Fineness
+    y: Any, score: Any, unlabeled: float | None, weight: Any, how: Fineness
 ) -> ScoreCounts:
     counts = ScoreCounts.from_rows(
-        part[columns.label].to_native(),
-        part[name].to_native(),
-        unlabeled=columns.unlabeled,
-        sample_weight=part[columns.weight].to_native() if columns.weight else None,
+        y,
+        score,
+        unlabeled=unlabeled,
+        sample_weight=weight,
         compact=bool(how.compact) and how.bins is None,
         knots=how.knots,
     )
@@ -341,6 +358,7 @@ def _count_rows(
 def _count_lazy(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsByScore:
     """Count rows by queries, and let only groups travel."""
     refuse_long_integers(frame, columns)
+    refuse_fine_times(frame, columns)
     frame = report_rows(frame, how.progress)
     if how.bins is not None:
         return count_binned(frame, columns, how.bins, how.progress)

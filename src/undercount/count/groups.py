@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from undercount.count.arrays import (
     is_missing,
     refuse_long_integer,
 )
+from undercount.count.keys import fine_times
 from undercount.count.partitions import read_partition
 from undercount.count.queries import (
     CODE,
@@ -44,6 +45,10 @@ CLASS_CODES = (POSITIVE, NEGATIVE, UNLABELED)
 LONG_INTEGERS = (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128)
 
 
+# How the names of columns begin that queries make.
+OWN_NAMES = "undercount_"
+
+
 class ColumnRoles(NamedTuple):
     """Which columns are counted, and which label value means unlabeled."""
 
@@ -55,30 +60,49 @@ class ColumnRoles(NamedTuple):
 
 
 def check_types(table: Any, columns: ColumnRoles) -> None:
-    """Raise unless labels, scores and weights are numbers, and groups are values, not lists."""
+    """Raise unless labels, scores and weights are numbers, and groups are single values.
+
+    In memory each row of a column that may hold anything is looked at.
+    """
     check_unlabeled(columns.unlabeled)
     schema = table.collect_schema()
+    anything = (nw.Object, nw.Categorical) if isinstance(table, nw.DataFrame) else ()
     rules = [(columns.label, WORDS.rule)]
     rules += [(name, "score must hold real numbers") for name in columns.scores]
     rules += [(columns.weight, "weight must hold real numbers")] if columns.weight else []
     for name, rule in rules:
         # A column of nothing but missing values has no type of its own.
-        if not is_number(table, name):
+        if not (is_number(table, name) or schema[name] in anything):
             kind = schema[name]
             hint = "; cast it to numbers" if kind in (nw.Categorical, nw.Enum) else ""
             words = stored_type(table, name) if kind == nw.Unknown else str(kind).lower()
             raise InputError(f"{rule}; got {words} in column {name!r}{hint}")
-    for name in columns.by:
+    _check_groups(table, schema, columns.by)
+
+
+def _check_groups(table: Any, schema: Mapping[str, Any], by: tuple[str, ...]) -> None:
+    for name in by:
         kind = stored_type(table, name) if schema[name] == nw.Unknown else ""
         if schema[name].is_nested() or kind.startswith(("map", "struct", "union")):
             raise refuse_nested(name, kind or str(schema[name]).lower())
+        if name.startswith(OWN_NAMES):
+            raise InputError(
+                f"columns of {named('by')} must not begin with {OWN_NAMES!r}, as those do that "
+                f"counting makes; got {name!r}. Rename it",
+                argument="by",
+            )
+        if by.count(name) > 1:
+            raise InputError(
+                f"{named('by')} must name a column once; got {name!r} {by.count(name)} times",
+                argument="by",
+            )
 
 
 def refuse_nested(name: str, kind: str) -> InputError:
     """Say that a group must be one value."""
     return InputError(
-        f"each group of {named('by')} is one value, text or a number; column {name!r} holds "
-        f"{kind}. Name another column, or make text of it",
+        f"{named('by')} must hold text, numbers or dates; got {kind} in column {name!r}. Make a "
+        "text of it, or take one part",
         argument="by",
     )
 
@@ -272,6 +296,16 @@ def _may_be_long(kind: Any) -> bool:
     if precision is None or scale is None:  # older versions of narwhals do not tell
         return True
     return bool(10 ** (precision - scale) > LARGEST_EXACT_INTEGER)
+
+
+def refuse_fine_times(frame: Frame, columns: ColumnRoles) -> None:
+    """Raise if groups are times that Python, which has no nanoseconds, would merge."""
+    schema = frame.collect_schema()
+    for name in columns.by:
+        if getattr(schema[name], "time_unit", "") == "ns":
+            held = collect(frame.group_by(name).agg(nw.len().alias(ROWS)))[name].tolist()
+            if len(set(held)) < len(held):
+                raise InputError(fine_times("by"), argument="by")
 
 
 def _find_labels(frame: Frame, label: str) -> Counter[Any]:

@@ -32,9 +32,9 @@ def read_days(values: Any, name: str) -> FloatArray:
         strange = np.abs(numbers) > _LAST_DAY
         if strange.any():
             raise InputError(
-                f"{named(name)} must hold dates, or numbers of days; got {numbers[strange][0]:.9g}, "
-                "which is no day before the year 10000. Write dates as 2024-01-31; divide seconds "
-                "since 1970 by 86400",
+                f"{named(name)} must hold dates, or numbers of days; got "
+                f"{numbers[strange][0]:.9g}, which is no day before the year 10000. Write dates as "
+                "2024-01-31; divide seconds since 1970 by 86400",
                 argument=name,
             )
         return numbers

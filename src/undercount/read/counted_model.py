@@ -191,7 +191,7 @@ def count_model(
         held = away.copy()
         rows = RecountableRows(held.y, held.score, None, knots, compact, unlabeled)
         return CountedModel(rows([]), threshold, rows)
-    labels, scores = read_pair(y, score, unlabeled)
+    labels, scores = read_pair(y, score, unlabeled, sample_weight=sample_weight)
     scores = np.array(scores)
     weights = None if sample_weight is None else np.array(read_weights(sample_weight, len(scores)))
     rows = RecountableRows(labels, scores, weights, knots, compact)

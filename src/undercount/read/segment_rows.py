@@ -13,6 +13,7 @@ from undercount.count.columns import is_eager, take_columns
 from undercount.count.frames import count_scores
 from undercount.count.kernel.array_library import is_tensor
 from undercount.count.kernel.rows import POSITIVE, UNLABELED
+from undercount.count.keys import read_keys
 from undercount.count.label_totals import other_rows
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
@@ -115,7 +116,7 @@ class SegmentedRows:
         if not is_eager(self.y):
             self._refuse_rows()
             return self._count_where_they_are(model, columns, compact=compact)
-        found = [np.asarray(values) for values in take_columns(self.y, columns).values()]
+        found = [read_keys(values, "by") for values in take_columns(self.y, columns).values()]
         whose = take_column(self.y, "cluster", self.cluster)
         values = found[0] if len(found) == 1 else found
         return split_model(self._with_chances(model), values, ", ".join(columns), whose)

@@ -251,6 +251,18 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "right verdicts on rows that a plan drew",
         "documentation, The live report",
     ),
+    "random audit": (
+        "The rows that were looked at are a random sample of all rows: nobody chose them.",
+        "each row had the same chance of a look; each verdict stands for the rows of its scores",
+        "how rows were chosen; scores can contradict it (UC022), nothing can show it",
+        "documentation, Review a few rows",
+    ),
+    "if the audit was random": (
+        "A verdict: the claim holds by audited rows if nobody chose which rows were looked at.",
+        "the interval that audited rows give lies on the right side",
+        "right verdicts; a random audit, which nothing in the rows can show",
+        "documentation, The live report",
+    ),
     "reviews leave it open": (
         "A verdict: the interval that reviews give holds values on both sides of the goal.",
         "low < goal < high",
@@ -663,7 +675,7 @@ ALIASES = {
     "verdict": "claim",
     "positives": "prevalence",
     "supported": "supported by reviews",
-    "audited": "reviews",
+    "audited": "random audit",
     "sequential": "reviews",
     "what would change": "claim",
     "in plain words": "claim",
