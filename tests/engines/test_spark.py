@@ -234,7 +234,7 @@ def test_long_decimals_and_nested_segments_are_refused(spark):
     with pytest.raises(InputError, match=r"stay within ±2\*\*53"):
         count_scores(rows, **options)
     for column in ("a", "m"):
-        with pytest.raises(InputError, match=f"column '{column}' holds"):
+        with pytest.raises(InputError, match=f"in column '{column}'. Make a text"):
             count_scores(rows, by=column, **options)
 
 
