@@ -20,7 +20,7 @@ from undercount.read.evaluation import is_guess as estimate_is_guess
 from undercount.read.intervals.heads import top_rows
 from undercount.read.metric_name import short_number, top_words
 from undercount.read.percentages import ROUNDING, percent
-from undercount.read.review_price import price_reviews, reviews_for
+from undercount.read.review_price import can_go_on, price_reviews, reviews_for
 from undercount.show.bias import bias_lines
 from undercount.show.costs import SHOWN as SHOWN_COSTS
 from undercount.show.costs import cost_table, cost_words
@@ -431,6 +431,9 @@ def lacking_words(evaluation: Evaluation) -> str:
     if not number:
         return words
     goal = f"--goal {row.metric}" if evaluation.origin else f"goal={row.metric!r}"
+    if can_go_on(evaluation):
+        how = f"planned with {goal} and these reviews"
+        return f"{words}: about {number:,} more, {how}, would do (± {WORTH:g})"
     return (
         f"{words}: about {number:,} planned with {goal} would do (± {WORTH:g}), by the share that "
         "verdicts show; a plan without them goes by its own"
