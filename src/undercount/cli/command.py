@@ -118,6 +118,25 @@ class Command(click.Command):
 
     context_class = Context
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; an option of one value that is given twice is refused.
+
+        click would take the last without a word.
+        """
+        if not ctx.resilient_parsing:
+            given = self.make_parser(ctx).parse_args(list(args))[2]
+            for option in dict.fromkeys(given):
+                single = isinstance(option, click.Option) and not (
+                    option.multiple or option.is_flag
+                )
+                if single and given.count(option) > 1:
+                    raise click.UsageError(
+                        f"{option.opts[-1]} takes one value; it is given {given.count(option)} "
+                        "times. Leave all but one out",
+                        ctx,
+                    )
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Check the files, run, and return the exit code."""
         try:

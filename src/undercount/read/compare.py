@@ -11,6 +11,7 @@ import numpy as np
 from undercount.assume.mixture import design_of
 from undercount.assume.review_sheet import as_reviews
 from undercount.assume.reviews import CrossedCells
+from undercount.count.arrays import refuse_other_order
 from undercount.count.columns import backend_of, is_frame, make_frame, take_columns
 from undercount.count.tensors import rows_to_host
 from undercount.curve import FloatArray
@@ -210,7 +211,9 @@ class Comparison:
             )
         work = self.workload if same_workload else None
         every = self.differences if work is None else work.differences
-        metric = metric or ("precision" if same_workload else self.by)
+        metric = ("precision" if same_workload else self.by) if metric is None else metric
+        if not isinstance(metric, str):
+            raise InputError(f"metric must be the name of one; got {metric!r}", argument="metric")
         found = [d for d in every if d.metric == metric]
         if not found and not (work is not None and work.by_verdicts and metric in WORKLOAD_METRICS):
             self.difference(metric)  # says which there are
@@ -477,6 +480,10 @@ def compare(
     propensity, covariates = options.pop("propensity", None), options.pop("covariates", None)
     _refuse_in_comparisons(propensity, covariates, top)
     thresholds, cluster = _thresholds(threshold, scores), options.pop("cluster", None)
+    first = next(iter(scores.values()))
+    refuse_other_order(
+        y=y, score=first, cluster=cluster, propensity=propensity, covariates=covariates
+    )
     at_top = by in POINTS and options.get("sampling") != "case-control"
     thresholds = thresholds or _top_thresholds(
         top if at_top else None, y, scores, unlabeled, sample_weight

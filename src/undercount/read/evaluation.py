@@ -359,7 +359,7 @@ class Evaluation:
             naive = math.nan
             if not apart:
                 naive = metric_value(self.counts, Shares(0.0), metric, top=top)
-            rows.append(MetricRow(metric, None, naive, estimate, top=top))
+            rows.append(MetricRow(metric, None, naive, estimate, top=float(top)))
         return tuple(rows)
 
     @property

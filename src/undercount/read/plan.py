@@ -406,7 +406,9 @@ def plan_reviews(
     >>> reviews.n_answered
     50
     """
-    labels, scores = read_pair(y, score, unlabeled)
+    labels, scores = read_pair(
+        y, score, unlabeled, sample_weight=sample_weight, cluster=cluster, other=other
+    )
     weights = None if sample_weight is None else read_weights(sample_weight, len(scores))
     if cluster is not None:
         read_clusters(cluster, len(scores))  # refuses what names no cluster for each row
