@@ -347,3 +347,19 @@ def test_average_precision_along_the_share_is_that_of_the_table():
             value = there.estimates_of(name)["average_precision"].value
             read = np.interp(share, along["unlabeled_prevalence"], along[name])
             assert read == pytest.approx(value, rel=1e-3)  # between two points of a line
+
+
+def test_an_order_that_no_share_turns_does_not_suppose_one():
+    rng = np.random.default_rng(0)
+    truth = rng.random(4000) < 0.2
+    y = (truth & (rng.random(4000) < 0.5)).astype(int)
+    scores = {"good": rng.normal(2 * truth), "poor": rng.normal(0.5 * truth)}
+    comparison = uc.compare(y, scores, unlabeled=0, prevalence=0.2)
+    for condition, words in (
+        ("good.roc_auc > poor.roc_auc", "needs"),
+        ("poor.roc_auc > good.roc_auc", "supposes"),
+    ):
+        assert f"; {words} random labels" in str(comparison.require(condition))
+        assert "prevalence" not in str(comparison.require(condition))
+    # A margin is a size, which the share moves.
+    assert "prevalence" in str(comparison.require("good.roc_auc > poor.roc_auc + 0.01"))

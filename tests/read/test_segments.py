@@ -116,6 +116,21 @@ def test_many_small_segments_are_named_once():
     assert " more: only" in " ".join(str(found).split())
 
 
+def test_a_column_of_a_value_a_row_is_shortened_on_a_terminal_alone():
+    rng = np.random.default_rng(0)
+    truth = rng.random(600) < 0.3
+    y, by = (truth & (rng.random(600) < 0.5)).astype(int), np.arange(600) / 7
+    found = uc.evaluate(y, rng.normal(2 * truth), unlabeled=0, prevalence=0.3, by=by)
+    printed = str(found)
+    assert len(printed.splitlines()) < 150
+    words = " ".join(printed.split())
+    assert "… and 500 more segments" in words
+    assert "has 600 values in 600 rows: cut it into a few ranges first" in words
+    assert len(json.loads(found.to_json())["segments"]) == 600
+    few = uc.evaluate(y, rng.normal(2 * truth), unlabeled=0, prevalence=0.3, by=np.arange(600) % 3)
+    assert "more segments" not in str(few)
+
+
 def test_a_metric_that_does_not_exist_says_why():
     y = np.array([1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0])
     score = np.r_[np.linspace(1, 0, 10), 0.1, 0.2, 0.3]

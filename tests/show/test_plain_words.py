@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import undercount as uc
-from undercount.show.text import case_words, plain_words
+from undercount.show.text import SHARE_DOUBTS, case_words, plain_words
 from undercount.show.verdict_words import change_words, light_words
 
 
@@ -137,3 +137,17 @@ def test_a_threshold_of_many_digits_has_a_short_name_that_flags_the_same_rows():
     assert len(name) < len(repr(threshold))
     assert ((score >= float(name)) == (score >= threshold)).all()
     assert f"threshold={threshold!r}" in str(evaluation)  # a command keeps every digit
+
+
+@pytest.mark.parametrize("threshold", [1.0, None])
+def test_what_hangs_on_a_doubted_share_is_said_with_the_doubt(threshold):
+    y, score, truth = simulate(0.7)
+    found = uc.evaluate(y, score, unlabeled=0, threshold=threshold)
+    doubts = [c.code for c in found.checks if c.code in SHARE_DOUBTS and c.level == "warn"]
+    assert doubts
+    said = f", if the estimated share is right, which {doubts[0]} doubts."
+    assert said in plain_words(found)
+    given = uc.evaluate(y, score, unlabeled=0, threshold=threshold, prevalence=truth.mean())
+    assert "doubts" not in plain_words(given)
+    sure, score, _ = simulate(4.0)
+    assert "doubts" not in plain_words(uc.evaluate(sure, score, unlabeled=0, threshold=2.0))

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import undercount as uc
+from undercount.assume.selection.model import METHODS as SELECTIONS
 from undercount.errors import CHECKS
 from undercount.read.estimator_table import METHODS
 from undercount.show.terms import explanation
-from undercount.show.verdict_words import GIVEN, LIGHTS
+from undercount.show.verdict_words import GIVEN, IF_RANDOM, LIGHTS
 
 # Words of tables, verdicts and pages that name something; the rest is plain English.
 PRINTED = (
@@ -17,13 +18,18 @@ PRINTED = (
     "unlabeled = negative",
     "true value", "needs", "ruled out", "hidden positives", "label purity", "Γ", "labelling bias",
     "random labels", "prevalence", "purity", "single-sample", "case-control", "calibration", "if",
-    "interval", "naive",
+    "interval", "naive", IF_RANDOM, "random audit", "extrapolation", "normal-shape",
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("word", [*PRINTED, *(code for code, _ in CHECKS.values()), *GIVEN])
 def test_words_that_are_printed_are_explained(word):
     assert "Formula" in explanation(word)
+
+
+@pytest.mark.parametrize("method", SELECTIONS)
+def test_methods_of_select_are_explained(method):
+    assert "A method of select" in explanation(method)
 
 
 def test_every_row_need_and_code_of_an_evaluation_is_explained():

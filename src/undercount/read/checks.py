@@ -23,6 +23,7 @@ from undercount.errors import (
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.prevalence.consensus.doubts import Doubt
+from undercount.read.estimator_table import are_near
 from undercount.read.evaluation import MetricRow, grows
 from undercount.read.hidden_share import LEAKED
 from undercount.read.intervals.clusters import Clusters
@@ -244,7 +245,6 @@ def _agreement(estimates: Mapping[str, Estimate], share: float) -> Check:
         )
     values = {name: estimate.value for name, estimate in estimates.items()}
     low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
-    spread = values[high] - values[low]
     message = f"{len(values)} methods answer from {_percent(values[low])} ({low}) to "
     message += f"{_percent(values[high])} ({high}) hidden positives"
     side = "below" if share < values[low] else "above" if share > values[high] else ""
@@ -253,7 +253,7 @@ def _agreement(estimates: Mapping[str, Estimate], share: float) -> Check:
             f"; the estimate, {_percent(share)}, lies {side} these, since it corrects their usual "
             "error on scores like these"
         )
-    if spread <= max(0.05, 0.5 * np.median(list(values.values()))):
+    if are_near(list(values.values())):
         return Check(CODES["agreement"], "ok", message)
     return Check(
         CODES["agreement"],

@@ -279,8 +279,7 @@ class Comparison:
             found = self._difference_required(placed)
             checks = [c for name in (each.one, each.other) for c in self.evaluations[name].checks]
             doubt = self._share_doubt(placed, found)
-            gap = replace(found.difference, needs=(*found.difference.needs, *self._audit_needs))
-            judgements.append(placed.judge(gap, checks, doubt))
+            judgements.append(placed.judge(self._name_needs(placed, found), checks, doubt))
         return Verdict(tuple(judgements))
 
     def _difference_required(self, contest: Contest) -> Difference:
@@ -294,6 +293,13 @@ class Comparison:
         there = next((way for way in ways if (way.metric, way.one, way.other) == asked), None)
         # These rows allow a share that the population does not, so that nothing is carried over.
         return there or replace(here, difference=NOTHING)
+
+    def _name_needs(self, contest: Contest, found: Difference) -> Estimate:
+        """Name what a requirement rests on: an order that no share turns needs none."""
+        fixed = not found.depends_on_prevalence and contest.margin == 0
+        here = fixed and contest.deploy_prevalence is None
+        needs = (need for need in found.difference.needs if not (here and need == "prevalence"))
+        return replace(found.difference, needs=(*needs, *self._audit_needs))
 
     def _share_doubt(self, contest: Contest, found: Difference) -> str:
         """Say where a difference passes what is asked of it, if the share is only estimated.

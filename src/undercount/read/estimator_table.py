@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from undercount import prevalence
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, Message, collect_warnings
@@ -21,8 +23,9 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "AlphaMax": ("AlphaMax", {}),
     "DistCurve": ("DistCurve", {}),
 }
-# Answers agree if they are this close, and within this factor of each other.
-AGREEMENT, FACTOR = 0.05, 1.5
+# Answers agree if they are this close, and within this factor of each other. They are near each
+# other if they are this close, or differ by no more than this part of the middle one.
+AGREEMENT, FACTOR, PART = 0.05, 1.5, 0.5
 Closeness: TypeAlias = Literal["agree", "close", "apart"]
 
 
@@ -46,7 +49,7 @@ class Agreement:
     Attributes
     ----------
     verdict : {"agree", "close", "apart"}
-        "close": near each other on the whole scale, but far apart as a factor.
+        "close": near each other (`are_near`), but far apart on the whole scale or as a factor.
     """
 
     lowest: EstimatorRow
@@ -98,11 +101,23 @@ def refuse_unanswered(rows: Sequence[EstimatorRow], name: str = "") -> None:
     raise InputError(f"{name}: {words}" if name else words)
 
 
+def are_near(shares: Sequence[float]) -> bool:
+    """Whether answers lie near each other, which is what UC002 asks.
+
+    Examples
+    --------
+    >>> from undercount.read.estimator_table import are_near
+    >>> are_near([0.14, 0.18, 0.21]), are_near([0.02, 0.04, 0.1])
+    (True, False)
+    """
+    return bool(max(shares) - min(shares) <= max(AGREEMENT, PART * np.median(shares)))
+
+
 def judge_agreement(rows: Sequence[EstimatorRow]) -> Agreement:
     """Compare the answers of those that have one."""
     answers = {row.value: row for row in reversed(rows) if row.value is not None}
     least, most = min(answers), max(answers)
-    verdict: Closeness = "apart"
-    if most - least <= AGREEMENT:
-        verdict = "agree" if most <= FACTOR * least else "close"
+    verdict: Closeness = "close" if are_near(list(answers)) else "apart"
+    if most - least <= AGREEMENT and most <= FACTOR * least:
+        verdict = "agree"
     return Agreement(answers[least], answers[most], verdict)

@@ -17,7 +17,7 @@ from undercount.show.page.page import load_template, policy_hash, read_asset
 
 VERDICTS = {
     "agree": ": the methods agree.",
-    "close": ": close on the whole scale, but precision and F1 move about as much as the share "
+    "close": ": not far apart, but precision and F1 move about as much as the share "
     "itself. Review some rows (undercount plan) if they matter.",
     "apart": ": the scores do not settle the question. Review some rows (undercount plan).",
 }

@@ -38,6 +38,10 @@ BESIDE = 17  # letters of a name that a note stands beside
 ALL = "all rows"
 # Segments of few labels from which on they are named together.
 SEVERAL = 3
+# Segments that a terminal shows; files hold all of them.
+MOST_SHOWN = 100
+# Rows a segment below which, of many segments, their column looks like a number that is measured.
+FEW_ROWS = 10
 # Where the middle two thirds of segments lie: one standard deviation to either side.
 REACH = 1.0
 
@@ -246,6 +250,7 @@ def as_text(found: Evaluations) -> str:
         line("Hidden positives", pooled_words(found), width=room),
         "",
         *_table(found, room),
+        *_left_out(found, room),
         "",
         *(line(name, words, width=room) for name, words in difference_lines(found)),
     ]
@@ -274,7 +279,7 @@ def _table(found: Evaluations, room: int) -> list[str]:
     wide = max([CELL, *(len(heading(found, label)) + 2 for label in found.metrics)])
     head += "".join(f"{heading(found, label):<{wide}}" for label in found.metrics)
     lines = [head.rstrip()]
-    rows = [*_named(found), (ALL, _overall(found))]
+    rows = [*_shown(found), (ALL, _overall(found))]
     for name, row in rows:
         cells = "".join(f"{cell_words(found, each):<{wide}}" for each in row.rows)
         lines.append(
@@ -312,6 +317,34 @@ def _share_note(found: Evaluations) -> str:
 
 def _named(found: Evaluations) -> list[tuple[str, SegmentRow]]:
     return [(segment_name(row.segment), row) for row in found.rows]
+
+
+def _shown(found: Evaluations) -> list[tuple[str, SegmentRow]]:
+    """Return the segments of a terminal, in their order: those with the most labels if many."""
+    every = _named(found)
+    if len(every) <= MOST_SHOWN:
+        return every
+    counts = [row.counts for _, row in every]
+    largest = sorted(range(len(every)), key=lambda i: (-counts[i].n_positive, -counts[i].n_rows, i))
+    return [every[i] for i in sorted(largest[:MOST_SHOWN])]
+
+
+def _left_out(found: Evaluations, room: int) -> list[str]:
+    """Say how many segments a terminal does not show, and where they are."""
+    number = len(found.rows)
+    if number <= MOST_SHOWN:
+        return []
+    words = (
+        f"… and {number - MOST_SHOWN:,} more segments, of no more labels than these: --csv, --json "
+        "and --html have them all (to_json, to_html)."
+    )
+    rows = found.overall.counts.n_rows
+    if rows < FEW_ROWS * number:
+        words += (
+            f" {found.column} has {number:,} values in {amount(rows)} rows: cut it into a few "
+            "ranges first, and name their column."
+        )
+    return [wrap(words, room)]
 
 
 def _overall(found: Evaluations) -> SegmentRow:

@@ -233,6 +233,48 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "how rows were chosen for a look",
         f"{COOK}; Begg and Greenes 1983",
     ),
+    "own-score": (
+        "A method of select: the classifier under test chose, by its own score, who was looked at.",
+        "a probit (or logit) of the class in the score, drawn out over all rows",
+        "chosen by the score alone; that shape, also where nobody looked",
+        f"{COOK} (eq. 14)",
+    ),
+    "observed-score": (
+        "A method of select: another score, which is known, chose who was looked at.",
+        "a probit (or logit) of the class in both scores, drawn out over all rows",
+        "chosen by the two scores alone; that shape, also where nobody looked",
+        f"{COOK} (appendix B)",
+    ),
+    "unobserved": (
+        (
+            "A method of select: whoever chose knew more than the columns tell. No requirement is "
+            "met or failed by its shape alone, nor where most rows were never looked at."
+        ),
+        "two probits, of the choice and of the class, whose unseen parts are correlated",
+        (
+            "jointly normal unseen parts, and nothing else unless columns moved the choice alone: "
+            "then that these did not move the class"
+        ),
+        f"{COOK} (eq. 15); Van de Ven and Van Praag 1981",
+    ),
+    "begg-greenes": (
+        "A method of select: known columns and chance chose; the others' labels are filled in.",
+        "labels where somebody looked, else a probit of the class in the columns",
+        "chosen by the columns alone; a probit shape of the class",
+        "Begg and Greenes 1983",
+    ),
+    "ipw": (
+        "A method of select: known columns and chance chose; each label stands for many rows.",
+        "weights 1 / chance of a look, by a probit of the choice in the columns",
+        "chosen by the columns alone; every row had a chance; a probit shape of the choice",
+        "Alonzo and Pepe 2005",
+    ),
+    "doubly-robust": (
+        "A method of select: begg-greenes, put right by the weights of ipw.",
+        "expected label + (label - expected label) / chance of a look",
+        "chosen by the columns alone; every row had a chance; one of two probit shapes",
+        "Alonzo and Pepe 2005",
+    ),
     "claim": (
         "What the verdict judges: one metric and a goal, such as precision ≥ 60 %.",
         "the first --require, the field on the page, or a round number below the interval",
@@ -656,6 +698,13 @@ TERMS |= {
     ),
 }
 ALIASES = {
+    "chosen by the score alone": "own-score",
+    "chosen by the two scores alone": "observed-score",
+    "jointly normal unseen parts": "unobserved",
+    "columns that moved the choice alone": "unobserved",
+    "normal-shape": "unobserved",
+    "weak-identification": "unobserved",
+    "extrapolation": "selection",
     "Γ": "gamma",
     "p value": "p",
     "p-value": "p",

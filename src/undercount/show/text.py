@@ -59,6 +59,8 @@ SOURCES = (
     "Do the sources find positives independently of each other? If both prefer the same ones, more "
     "are hidden than they tell (--dependence 1-3 tries it)."
 )
+# Checks that doubt a share which was estimated.
+SHARE_DOUBTS = tuple(CODES[name] for name in ("agreement", "identified", "many-hidden"))
 # Checks of doubts that verdicts on some rows would settle.
 REVIEWABLE = ("UC001", "UC002", "UC003", "UC007", "UC008", "UC011", "UC017")
 
@@ -246,7 +248,20 @@ def _ranking_words(evaluation: Evaluation, area: Estimate) -> str:
     said = f"{value} of the cases ({low} – {high})"
     if area.high - area.low >= WIDE or (share_is_guess(evaluation) and low != high):
         said = f"{low} to {high} of the cases"
-    return f"A random positive scores above a random negative in {said}."
+    doubt = share_doubt_words(evaluation) if "prevalence" in area.needs else ""
+    return f"A random positive scores above a random negative in {said}{doubt}."
+
+
+def share_doubt_words(evaluation: Evaluation) -> str:
+    """Say that what follows from an estimated share is no better known than it; nothing if sure."""
+    codes = [
+        check.code
+        for check in evaluation.checks
+        if check.code in SHARE_DOUBTS and check.level == "warn"
+    ]
+    if not codes or not share_is_guess(evaluation):
+        return ""
+    return f", if the estimated share is right, which {codes[0]} doubts"
 
 
 def _ceiling_words(evaluation: Evaluation) -> str:
@@ -259,6 +274,7 @@ def _flagged_words(evaluation: Evaluation, precision: Estimate) -> str:
     """Say how many of the flagged cases are real, and what that supposes of the scores."""
     hangs = share_is_guess(evaluation) and "prevalence" in precision.needs
     words = case_words(precision, estimated=hangs)
+    words += share_doubt_words(evaluation) if hangs else ""
     if any(check.code == "UC010" and check.level == "warn" for check in evaluation.checks):
         return words + ", if the scores are those of rows the model was not trained on."
     return words + "."

@@ -16,7 +16,13 @@ from undercount.read.intervals.heads import threshold_of_top
 from undercount.read.metric_name import place_words, short_number, short_threshold
 from undercount.read.sensitivity import AREAS
 from undercount.show.document import N_POINTS, plain
-from undercount.show.text import is_guess, main_row, share_is_guess, support_words
+from undercount.show.text import (
+    is_guess,
+    main_row,
+    share_doubt_words,
+    share_is_guess,
+    support_words,
+)
 from undercount.show.verdict_words import condition_form, condition_words
 
 # Digits of thresholds on the page, more only where two scores would become one; and of weights.
@@ -88,6 +94,7 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
         "guess": WIDE if evaluation.reviewed or share_is_guess(evaluation) else None,
         "condition": _condition(evaluation),
         "support": support_words(evaluation),
+        **({"doubt": doubt} if (doubt := share_doubt_words(evaluation)) else {}),
         # The purity less this is the share at which an AUC would be 1, of all models on the rows.
         "separation": shares.label_purity - largest if largest > 0 else own,
         "area_bound": evaluation.area_bound,

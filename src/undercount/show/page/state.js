@@ -163,16 +163,16 @@ function caseWords(row, estimated = false) {
   return `About ${found} of every ${of} flagged cases ${found === 1 ? "is" : "are"} real${few === most ? "" : ` (${few} to ${most})`}`;
 }
 function sentence(model, lead, support) {
-  const { single } = model, forbidden = !!model.verdict.reason, hangs = model.guess !== null && own(model);
-  const low = lead.naive < lead.low && !forbidden; // only then is the naive value too low
+  const hangs = model.guess !== null && own(model), end = (hangs && model.doubt || "") + ".";
+  const low = lead.naive < lead.low && !model.verdict.reason; // only then is the naive value too low
   if (!Number.isFinite(lead.value)) return "This number does not exist at the values set below.";
   if (lead.name === "precision") {
     const why = ` "Precision ${percent(lead.naive)}" is too low because many "false alarms" are positives nobody has labelled yet.`;
-    return `${caseWords(lead, hangs)}.${low && single ? why : ""}${support}`;
+    return `${caseWords(lead, hangs)}${end}${low && model.single ? why : ""}${support}`;
   }
-  const pairs = lead.high - lead.low >= 0.3 || hangs && percent(lead.low) !== percent(lead.high) ? `${percent(lead.low)} to ${percent(lead.high)} of the cases.` : `${percent(lead.value)} of the cases (${span(lead.low, lead.high, percent)}).`;
+  const pairs = lead.high - lead.low >= 0.3 || hangs && percent(lead.low) !== percent(lead.high) ? `${percent(lead.low)} to ${percent(lead.high)} of the cases` : `${percent(lead.value)} of the cases (${span(lead.low, lead.high, percent)})`;
   const why = ` "AUC ${number(lead.naive)}" is too low because unlabeled positives count as errors.`;
-  return "A random positive scores above a random negative in " + pairs + (low ? why : "") + support;
+  return "A random positive scores above a random negative in " + pairs + end + (low ? why : "") + support;
 }
 function passing(model, share) {
   const rates = POINT.some((name) => !estimate(model, name, indexOf(model), share, purityOf(model)).fits);
