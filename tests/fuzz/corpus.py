@@ -44,6 +44,11 @@ def _weighing(question: str, seed: int, kind: str = "plain", **arguments: Any) -
 
 
 CORPUS = [
+    ("files", "y,s\n1,900719925474099300.0\n0,900719925474099301.0\n"),
+    ("options", ["evaluate", "@part.parquet", "@more/part.parquet", "--prevalence", "0.4"]),
+    ("options", ["evaluate", "@rows.csv", *COLUMNS, "--weight", "w", "--weight", "p"]),
+    ("options", ["evaluate", "@rows.csv", *COLUMNS, "--by", "g", "--by", "g"]),
+    ("options", ["evaluate", "@rows.csv", *COLUMNS, "--label", "y", "--prevalence", "0.4"]),
     (
         "rows",
         {"y": [1, 0, None], "score": [1.0, 0.5, 0.2], "threshold": math.inf, "prevalence": 0.5},

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from undercount.cli.command import progress
 from undercount.cli.dates import date_columns, take_dates
 from undercount.cli.options import DATABASE_VARIABLE
-from undercount.count.arrays import row_words
+from undercount.count.arrays import LARGEST_WEIGHT, WEIGHT_RULE, row_words
 from undercount.count.counts_file import is_counts_file, open_counts
 from undercount.count.databases import open_table
-from undercount.count.files import read_numbers, refuse_text, relation_of
+from undercount.count.files import read_numbers, refuse_text, refuse_weights, relation_of
 from undercount.count.frames import check_columns, count_scores, open_frame
 from undercount.count.groups import ColumnRoles, refuse_long_integers
 from undercount.count.label_totals import keep_scored, total_labels
@@ -257,6 +257,10 @@ def count_rows(
             segments = _count_segments(rows.scored, counted, by, options)
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error, {label: RECODE})
+        except InputError:
+            if weight is not None:
+                refuse_weights(source, weight, scores)
+            raise
     return Reading(dict(counted), "single-sample", [rows.words, note], segments, sources, tests)
 
 
@@ -475,6 +479,8 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     notes = [read_words(len(kept), len(kept) - len(labels)), note]
     chosen = {name: found[name][kept] for name in scores}
     weights = found[weight][kept] if weight else None
+    if weights is not None and not in_database:
+        _check_weights(weights, np.flatnonzero(kept), weight)
     return ModelColumns(
         labels,
         chosen,
@@ -487,6 +493,17 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
         [found[name][kept] for name in segments],
         [found[name][kept] for name in dates],
     )
+
+
+def _check_weights(weights: FloatArray, place: NDArray[np.intp], column: str) -> None:
+    """Refuse a weight that cannot be used, by its row in the files."""
+    usable = (weights == 0) | ((weights >= 1 / LARGEST_WEIGHT) & (weights <= LARGEST_WEIGHT))
+    if not usable.all():
+        first = int(np.argmin(usable))
+        raise InputError(
+            f"--weight must be {WEIGHT_RULE}; got {weights[first]} in column {column!r}, row "
+            f"{place[first] + 1}"
+        )
 
 
 def _complete(columns: dict[str, FloatArray], names: Sequence[str]) -> NDArray[np.bool_]:

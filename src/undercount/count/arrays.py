@@ -19,6 +19,7 @@ LARGEST_EXACT_INTEGER = 2**53
 DOUBLE = 8  # bytes
 # Beyond, squared weights could not be summed.
 LARGEST_WEIGHT = 1e100
+WEIGHT_RULE = f"0 or lie between {1 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}"
 SHOWN = 5
 LABELS = {-1, 0, 1}
 # What NumPy turns into floats without a word.
@@ -255,9 +256,8 @@ def read_weights(
     far = np.flatnonzero((array > LARGEST_WEIGHT) | ((array > 0) & (array < 1 / LARGEST_WEIGHT)))
     if len(far):
         raise InputError(
-            f"{said} must be 0 or lie between {1 / LARGEST_WEIGHT:g} and "
-            f"{LARGEST_WEIGHT:g}, so that squares can be summed; got {array[far[0]]} at row "
-            f"{_row_list(far)}. Divide the weights by a constant"
+            f"{said} must be {WEIGHT_RULE}, so that squares can be summed; got {array[far[0]]} at "
+            f"row {_row_list(far)}. Divide the weights by a constant"
         )
     if not allow_zero_sum and not array.any():
         raise InputError(f"{said} must not be 0 for every row")

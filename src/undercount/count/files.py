@@ -8,7 +8,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.count.arrays import refuse_long_integers
+from undercount.count.arrays import LARGEST_WEIGHT, WEIGHT_RULE, refuse_long_integers
 from undercount.count.csv_layout import MISSING
 from undercount.count.frames import count_scores
 from undercount.count.long_integers import has_long_integers
@@ -16,7 +16,7 @@ from undercount.count.paths import Paths
 from undercount.count.queries import fill_masked
 from undercount.count.sources import Source, open_source
 from undercount.count.sql import quote_name
-from undercount.errors import InputError
+from undercount.errors import InputError, named
 
 # Beginnings and endings of the names that DuckDB gives to types of numbers.
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "BOOLEAN")
@@ -79,6 +79,8 @@ def read_counts(
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error)
         except InputError as error:
+            if weight is not None:
+                refuse_weights(source, weight, scores)
             raise _locate(source, error, label, scores) from None
 
 
@@ -237,6 +239,21 @@ def refuse_text(
                 f"{name!r} of {found[0]}, row {found[1]}. Divide them or use their ranks"
             ) from None
     raise InputError(f"{source.place} cannot be read: {error}") from error
+
+
+def refuse_weights(source: Source, weight: str, scores: Sequence[str]) -> None:
+    """Say which weight of a row that has its scores cannot be used, and where."""
+    value, column = source.number(weight), quote_name(weight)
+    ends = f"{1 / LARGEST_WEIGHT!r} AND {LARGEST_WEIGHT!r}"
+    numbers = [f"CAST({source.number(name)} AS DOUBLE)" for name in scores]
+    counted = " AND ".join(f"NOT coalesce(isnan({number}), true)" for number in numbers)
+    usable = f"coalesce(CAST({value} AS DOUBLE) = 0 OR {value} BETWEEN {ends}, false)"
+    found = _first(source, f"NOT {usable} AND {counted}", column)
+    if found is not None:
+        raise InputError(
+            f"{named('weight')} must be {WEIGHT_RULE}; got {found[2]} in column {weight!r} of "
+            f"{found[0]}, row {found[1]}"
+        ) from None
 
 
 def _hint(value: str) -> str:
