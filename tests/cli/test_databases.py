@@ -159,7 +159,7 @@ def said(capsys, command, *options):
         ("--label y --score seen", 'EXTRACT(EPOCH FROM "seen") AS "seen"'),
         ("--label y --score s --weight word", "column 'word' of t must hold numbers"),
         ("--label y --score s --weight weight", "not in column 'weight'"),
-        ("--label y --score s --by list", "got list(int64) in column 'list'"),
+        ("--label y --score s --by list", "list(int64) in column 'list'"),
         ("--label y --score huge", "stay within ±2**53"),
         ("--label y --score long", "stay within ±2**53"),
     ],
@@ -204,3 +204,21 @@ def test_truth_values_are_scores_and_decimals_labels(odd, capsys):
 def test_rows_that_change_from_one_look_to_the_next_are_refused(odd, rows, by, capsys):
     table = ["--from", odd, *rows, "--label", "y", "--score", "s", *by]
     assert "gave other rows when it was read again" in said(capsys, "evaluate", *table)
+
+
+def test_the_sql_that_a_message_names_reads_the_numbers_of_sqlite(tmp_path, capsys):
+    path, place = tmp_path / "gaps.db", range(400)
+    rows = [(int(i % 4 == 0), "" if i % 5 == 0 else i * 37 % 101) for i in place]
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE t (y INTEGER, s REAL)")
+        connection.executemany("INSERT INTO t VALUES (?, ?)", rows)
+        connection.commit()
+    options = ["--label", "y", "--score", "s"]
+    where = ["--from", f"sqlite://{path}"]
+    line = said(capsys, "evaluate", *where, "--table", "t", *options)
+    assert "column 's' must hold what its type, float64, says; 80 rows" in line
+    mended = line[line.index("CASE") :]  # the first row has no score, so that nothing tells a type
+    query = f"SELECT y, {mended} FROM t"  # noqa: S608 - the program's own words
+    assert main(["evaluate", *where, "--query", query, *options, "--prevalence", "30%"]) == 0
+    printed = capsys.readouterr().out
+    assert "400 rows read, 80 dropped (missing score)" in printed

@@ -134,7 +134,14 @@ def as_numbers(frame: Frame, scores: Sequence[str], others: Sequence[str]) -> Fr
             number = nw.when(value).then(nw.lit(1)).otherwise(false)
             made.append(number.cast(nw.Float64).alias(name))
     long = (nw.Decimal, nw.Int128, nw.UInt128)
+    # SQLite tells a query's types by its first row, which may hold nothing.
+    empty = [
+        name
+        for name in (*scores, *others)
+        if schema[name] == nw.Unknown and stored_type(frame, name) in NOTHING
+    ]
     made += [nw.col(name).cast(nw.Float64) for name in others if schema[name] in long]
+    made += [nw.col(name).cast(nw.Float64) for name in dict.fromkeys(empty)]
     return frame.with_columns(*made) if made else frame
 
 
