@@ -340,6 +340,7 @@ CHECKS = {
     "chances": ("UC021", "if chances of a label are known, how much are the labels worth?"),
     "fair-sample": ("UC022", "does anything in the rows contradict that labels are fair?"),
     "mature": ("UC023", "if labels come late, have nearly all of the oldest rows' labels arrived?"),
+    "rounding": ("UC024", "do rows score just what the threshold is in single precision?"),
 }
 CODES = {name: code for name, (code, _) in CHECKS.items()}
 

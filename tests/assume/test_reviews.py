@@ -62,6 +62,30 @@ def test_totals_are_right_on_average_over_every_draw(share):
     np.testing.assert_allclose(np.mean(masses, axis=0), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("found", [0, 1, 3])
+def test_positives_are_spread_where_rows_can_have_them(found):
+    """Three verdicts on low scores that labels prefer: their sum alone is less than none."""
+    rng = np.random.default_rng(5)
+    truth = rng.random(2000) < 0.15
+    score = rng.normal(1.5 * truth)
+    y = np.where(truth & (rng.random(2000) < 1 / (1 + np.exp(1.5 * score))), 1.0, np.nan)
+    counts, pool = uc.ScoreCounts.from_rows(y, score), np.flatnonzero(np.isnan(y))
+    edges = [1.5, score.min()]
+    chosen = np.concatenate([pool[score[pool] >= edges[0]][:6], pool[score[pool] < edges[0]][:3]])
+    verdicts = np.append(truth[chosen[:6]], np.arange(3) < found).astype(int)
+    truth[chosen] = verdicts
+    cells = ReviewedCells(counts, review(truth, score, y, chosen, edges), np.full(2000, 0.5))
+    cells = ReviewedCells(cells.counts, cells.reviews, working_posterior(counts, 0.6))
+    spread, seen = cells.spread_hidden, cells.found
+    assert np.all(spread >= seen - 1e-9)
+    assert np.all(spread <= seen + cells.unseen + 1e-9)
+    rows = np.bincount(cells.stratum, cells.unseen)
+    sums = np.bincount(cells.stratum, cells.hidden - seen)
+    expected = np.clip(sums, 0, rows)
+    np.testing.assert_allclose(np.bincount(cells.stratum, spread - seen), expected, atol=1e-6)
+    assert (sums[1] < 0) == (found == 0)
+
+
 def test_edges_belong_to_the_stratum_above_and_what_is_below_all_to_the_last():
     design = uc.ReviewDesign([2.0, 1.0], [3, 4], [0, 1, 1], 0.1)
     np.testing.assert_array_equal(design.stratum_of([2.5, 2.0, 1.9, 1.0, -5]), [0, 0, 1, 1, 1])

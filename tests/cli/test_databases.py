@@ -159,7 +159,7 @@ def said(capsys, command, *options):
         ("--label y --score seen", 'EXTRACT(EPOCH FROM "seen") AS "seen"'),
         ("--label y --score s --weight word", "column 'word' of t must hold numbers"),
         ("--label y --score s --weight weight", "not in column 'weight'"),
-        ("--label y --score s --by list", "column 'list' holds list"),
+        ("--label y --score s --by list", "got list(int64) in column 'list'"),
         ("--label y --score huge", "stay within ±2**53"),
         ("--label y --score long", "stay within ±2**53"),
     ],

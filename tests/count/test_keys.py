@@ -34,7 +34,7 @@ def sizes(by):
         lambda values: pd.Series(values, dtype="Int64"),
         lambda values: pd.array(values, dtype="Int64"),
         lambda values: pd.Series(values, dtype=pd.ArrowDtype(pa.int64())),
-        lambda values: pl.Series(values, dtype=pl.Int128),
+        lambda values: pl.Series(values, dtype=getattr(pl, "Int128", pl.Int64)),
         lambda values: np.ma.array([each or 0 for each in values], mask=pd.isna(values)),
     ],
     ids=["list", "polars", "arrow", "chunks", "Int64", "array", "pandas arrow", "Int128", "masked"],

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
+from undercount.count import stored_columns
 
 # Ibis calls what pandas 3 and DuckDB 1.4 say is deprecated.
 pytestmark = [
@@ -77,6 +78,14 @@ SEGMENTS = {"A": (200, 100), "a": (200, 0)}
 @pytest.mark.parametrize("compact", [True, None])
 def test_spellings_that_a_collation_takes_for_one_are_segments_of_their_own(sqlite, compact):
     assert in_segments(sqlite, by="g", compact=compact) == SEGMENTS
+
+
+def test_a_database_that_cannot_be_told_to_compare_characters_is_asked(sqlite, monkeypatch):
+    monkeypatch.setattr(stored_columns, "_BY_CHARACTER", {})
+    with pytest.raises(uc.InputError, match="'g' takes some spellings for one"):
+        in_segments(sqlite, by="g", compact=True)
+    apart = sqlite.mutate(g=sqlite.g.concat(""))
+    assert in_segments(apart, by="g", compact=True) == SEGMENTS
 
 
 NOCASE = """

@@ -235,7 +235,7 @@ def test_spellings_that_compare_equal_are_segments_of_their_own(odd, connection,
     [
         (["--label", "y", "--score", "long"], "stay within ±2**53"),
         (["--label", "y", "--score", "word"], 'CAST("word" AS DOUBLE PRECISION)'),
-        (["--label", "y", "--score", "s", "--by", "list"], "column 'list' holds list"),
+        (["--label", "y", "--score", "s", "--by", "list"], "got list(int32) in column 'list'"),
     ],
 )
 def test_columns_that_cannot_be_counted_are_named(odd, columns, words, capsys):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.read.review_price import price_reviews
+from undercount.read.review_price import price_reviews, reviews_for
 
 
 def rows(n=6000, seed=3):
@@ -52,3 +52,29 @@ def test_the_words_name_what_python_calls(capsys):
         "→ uc.plan_reviews(y, score, unlabeled=0, budget=100, threshold=1.5, "
         'goal="precision") precision ±' in words
     )
+
+
+@pytest.mark.parametrize("top", [False, True])
+def test_what_is_lacking_is_what_a_further_plan_needs_and_comes_true(top):
+    """Labels at random, or of the highest scores alone, of which low scores know nothing."""
+    rng = np.random.default_rng(8)
+    truth = rng.random(20_000) < 0.1
+    score = rng.normal(2 * truth)
+    chance = np.where(score > np.quantile(score, 0.97), 0.9, 0.02) if top else 0.3
+    y, given = truth & (rng.random(len(truth)) < chance), {"unlabeled": 0, "threshold": 1.5}
+    got, promised, said, needed = [], [], [], []
+    for seed in range(6):
+        own = {**given, "random_state": seed}
+        plan = uc.plan_reviews(y, score, budget=80, goal="precision", prevalence=0.1, **own)
+        reviews = plan.answered(truth[plan.rows])
+        found = uc.evaluate(y, score, reviews=reviews, metrics=["recall"], **given)
+        further = uc.plan_reviews(y, score, budget=150, goal="recall", reviews=reviews, **own)
+        said.append(reviews_for(found, found.rows[0], 0.1))
+        needed.append(further.budget_for("recall", 0.1))
+        joined = further.answered(truth[further.rows])
+        recall = uc.evaluate(y, score, reviews=joined, labels="any", **given)["recall"]
+        got.append((recall.high - recall.low) / 2)
+        promised.append(further.expected_range[150]["recall"].high)
+    assert np.sum(np.array(got) <= promised) >= 5
+    assert np.max(promised) < 0.3
+    assert np.mean(said) == pytest.approx(np.mean(needed), rel=0.1)  # their draws are not the same

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
-from scipy.special import ndtri
+from scipy.special import expit, logit, ndtri
 
 from undercount.count.arrays import read_labels, read_scores, read_weights, row_words
 from undercount.counts import ScoreCounts
@@ -34,6 +34,8 @@ OTHER_SCORE = np.array([0.0, 1.0, 0.5]), np.array([SHIFT, SLOPE, SLOPE])
 ROWS_A_STRATUM, MOST_AUDIT_STRATA = 10, 50
 # Part of the recalibrated posterior that is spread as its square root.
 EVEN = 0.05
+# Farthest that log odds are moved so that a stratum has as many positives as were found: to none.
+FARTHEST_TILT, _HALVINGS = 80.0, 60
 _ROUNDING = 1e-9
 _ROUNDS = 20
 
@@ -390,6 +392,22 @@ def _fit_logistic(
     return theta
 
 
+def _tilt(
+    chance: FloatArray, rows: FloatArray, stratum: IntArray, wanted: FloatArray
+) -> FloatArray:
+    """Move log odds of chances alike in each stratum, so that so many of its rows are positive.
+
+    Of fewer than none there are none, of more than there are rows all are positive.
+    """
+    low, high = np.full(wanted.shape, -FARTHEST_TILT), np.full(wanted.shape, FARTHEST_TILT)
+    odds = logit(chance)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        sums = sum_by(stratum, rows * expit(odds + middle[..., stratum]), wanted.shape[-1])
+        low, high = np.where(sums < wanted, middle, low), np.where(sums < wanted, high, middle)
+    return np.asarray(expit(odds + low[..., stratum]))
+
+
 def sum_by(place: IntArray, value: FloatArray, number: int) -> FloatArray:
     """Add up values by their places, of several sets (rows of `value`) at once."""
     if value.ndim == 1:
@@ -552,9 +570,9 @@ class ReviewedCells:
         """
         logit = np.log(self.posterior) - np.log1p(-self.posterior)
         columns = np.stack([np.ones(len(logit)), logit], axis=1)
-        return self._spread_out(columns, np.array([0.0, 1.0]), np.array([SHIFT, SLOPE]))
+        return self.fit_verdicts(columns, np.array([0.0, 1.0]), np.array([SHIFT, SLOPE]))
 
-    def _spread_out(
+    def fit_verdicts(
         self, columns: FloatArray, expected: FloatArray, spread: FloatArray
     ) -> FloatArray:
         """Fit the verdicts by log odds that are linear in some columns, a part more evenly."""
@@ -589,12 +607,16 @@ class ReviewedCells:
 
     @cached_property
     def spread_hidden(self) -> FloatArray:
-        """The same, what verdicts add beyond their own rows being spread over those without one."""
+        """The same where rows can have them: in no cell less than none, or more than it has rows.
+
+        A stratum has as many among its rows without a verdict as verdicts say, as far as it can,
+        and they lie where the recalibrated posterior says.
+        """
         many, excess = len(self.unlabeled_rows), self.verdict - self.at_verdicts(self.posterior)
-        added = sum_by(self.verdict_stratum, self.weight * excess * self.beyond, many)
-        rows = sum_by(self.stratum, self.unseen, many)
-        more = np.divide(added, rows, out=np.zeros(added.shape), where=rows > 0)
-        return self.by_cell(self.found + self.unseen * (self.posterior + more[..., self.stratum]))
+        expected = sum_by(self.stratum, self.unseen * self.posterior, many)
+        wanted = expected + sum_by(self.verdict_stratum, self.weight * excess * self.beyond, many)
+        chance = _tilt(np.minimum(self.recalibrated, MOST), self.unseen, self.stratum, wanted)
+        return self.by_cell(self.found + self.unseen * chance)
 
     def by_cell(self, by_unit: FloatArray) -> FloatArray:
         """Sum up over the units of each cell."""
@@ -713,7 +735,7 @@ class CrossedCells(ReviewedCells):
         logits = [np.log(each) - np.log1p(-each) for each in (known, own)]
         middle = float(np.mean(logits[1]))
         columns = np.stack([np.ones(len(known)), logits[0], logits[1] - middle], axis=1)
-        return self._spread_out(columns, *OTHER_SCORE)
+        return self.fit_verdicts(columns, *OTHER_SCORE)
 
     def by_cell(self, by_unit: FloatArray) -> FloatArray:
         """Sum up over the rows of each cell."""

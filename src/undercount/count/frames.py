@@ -47,7 +47,7 @@ from undercount.count.queries import (
     report_rows,
     transform_rows,
 )
-from undercount.count.stored_columns import check_names, prepare_columns
+from undercount.count.stored_columns import check_names, prepare_columns, refuse_mixed
 from undercount.count.windows import count_by_windows
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, named, suggest
@@ -188,6 +188,7 @@ def count_scores(
             found = _count_lazy(table, columns, how)
         if cluster is not None:
             found = _with_clusters(table.lazy(), columns, found, cluster, how.knots)
+    refuse_mixed(table, groups, found[scores[0]])
     tables = {name: parts if groups else parts[()] for name, parts in found.items()}
     return tables[score] if isinstance(score, str) else tables  # type: ignore[return-value]
 

@@ -4,16 +4,17 @@ What a declared type hides is refused, numbers of unusual types are cast, and te
 is compared character by character, whatever the column's collation says.
 """
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
 from undercount.count.arrays import row_words
-from undercount.count.queries import Frame, collect
+from undercount.count.queries import ROWS, Frame, collect
 from undercount.count.sql import quote_name
-from undercount.errors import InputError
+from undercount.errors import InputError, named
 
 if TYPE_CHECKING:
     from undercount.count.groups import ColumnRoles
@@ -61,12 +62,15 @@ def check_names(frame: Any, wanted: Sequence[str]) -> None:
                 f"{name!r}. Rename the column: frame.withColumnRenamed({name!r}, {simple!r})"
             )
         alike = [each for each in native.columns if each.lower() == name.lower()]
-        exact = native.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
-        if len(alike) > 1 and (not exact or alike.count(name) > 1):
+        if len(alike) > 1 and (alike.count(name) > 1 or not _minds_case(native)):
             raise InputError(
                 f"each column must have a name of its own, not in case alone; {name!r} may be any "
                 f"of {', '.join(map(repr, alike))}. Rename one, for example by frame.toDF(…)"
             )
+
+
+def _minds_case(native: Any) -> bool:
+    return bool(native.sparkSession.conf.get("spark.sql.caseSensitive") == "true")
 
 
 def _is_spark(frame: Any) -> bool:
@@ -186,6 +190,37 @@ _BY_CHARACTER = {
     "duckdb": _of_duckdb,
     "postgres": _of_postgres,
 }
+
+
+def refuse_mixed(frame: Any, by: Sequence[str], keys: Iterable[Any]) -> None:
+    """Refuse groups of which a database has fewer, because its collation takes some for one.
+
+    Asked only of databases whose columns cannot be compared by character here, and only if there
+    are groups that may be such.
+    """
+    if not (by and frame.implementation.is_ibis()):
+        return
+    if frame.to_native().get_backend().name in _BY_CHARACTER:
+        return
+    held = [key if isinstance(key, tuple) else (key,) for key in keys]
+    if len({tuple(map(_fold, key)) for key in held}) == len(held):
+        return
+    groups = collect(frame.group_by(*by).agg(nw.len().alias(ROWS)))
+    if len(groups[ROWS]) < len(held):
+        raise InputError(
+            f"{named('by')} must name columns whose values the database tells apart; that of "
+            f"{', '.join(map(repr, by))} takes some spellings for one. Cast the column to binary, "
+            "or write all in small letters, by SQL",
+            argument="by",
+        )
+
+
+def _fold(value: Any) -> Any:
+    """Write text as the widest collation compares it: without case, accents and spaces after."""
+    if not isinstance(value, str):
+        return value
+    letters = unicodedata.normalize("NFKD", value).casefold().rstrip()
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def refuse_hidden_values(frame: Frame, names: Sequence[str]) -> None:

@@ -187,6 +187,8 @@ class Chances:
     late: LateLabels | None = None
 
     def __post_init__(self) -> None:
+        # Beside single precision NumPy would round a threshold, which counts do not.
+        object.__setattr__(self, "score", np.asarray(self.score, np.float64))
         total = len(self.labels) - np.count_nonzero(self.labels == 0)
         if not 0 < self.positives < total:
             raise InputError(

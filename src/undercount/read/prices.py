@@ -25,6 +25,7 @@ from undercount.estimate import Interval
 from undercount.read.allocation import FLOOR, fill
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
 from undercount.read.intervals.review_intervals import ReviewedMetrics
+from undercount.read.intervals.stratum_shares import likely_chances
 from undercount.read.joined_cells import join_cells
 from undercount.read.review_differences import ReviewedModel, difference_ends, drawn_variance
 from undercount.read.review_goals import SUFFIX, half_range, metric_of, threshold_of
@@ -39,12 +40,16 @@ MOST_CELLS = 1024
 SHARES = (0.0, -0.524, 0.524, -1.282, 1.282)
 # One that may be as well: where classes overlap, estimates of a share are its upper limits.
 LEAST_SHARE = (-1.96,)
+# What verdicts leave open, of which each may come by itself.
+OUTER_SHARES = SHARES[-2:]
 # Draws of verdicts by all shares together, at the budget asked for and at others.
 DRAWS, FEW_DRAWS, SEED = 15, 5, 20
 # Quantiles of them that are the least and the most that may well be.
 TAILS = (0.1, 0.9)
 # How far promises were off where labels were random and the share was known: 10 % at most.
 OWN_ERROR = 1.1
+# The same of further rounds, which verdicts so far price: 25 %.
+FURTHER_ERROR = 1.25
 # Budgets at which verdicts are drawn: the one asked for, and each so many times another.
 TIMES = 4
 # The former in a further round, which is shared out anew for each budget.
@@ -58,14 +63,16 @@ class Prices:
     Verdicts are drawn by what is supposed of the rows, and read by the code that is to read the
     real ones. The answer is the mean over draws, by shares as likely as their estimate makes them
     (or by the likeliest, if that is larger) and random labels; its range holds four draws in five,
-    labels that prefer some scores, and far fewer hidden positives.
+    labels that prefer some scores, and far fewer hidden positives. A further round goes by what the
+    verdicts so far leave open of the share of each stratum.
 
     Attributes
     ----------
     design : ReviewDesign
         How rows are drawn.
     suppositions : tuple of Supposition
-        What may be true of the rows if labels are random, the likeliest first; each is as likely.
+        What may be true of the rows if labels are random, or of those that verdicts leave open, the
+        likeliest first; each is as likely.
     unlikely : tuple of Supposition
         What cannot be excluded: labels that prefer some scores, and far fewer hidden positives.
     confidence_level : float
@@ -77,8 +84,8 @@ class Prices:
     -----
     Assumes: labels prefer no score by more than a factor e of the odds a standard deviation, and
     the hidden share lies where it is supposed.
-    Wrong when: there are far more or fewer hidden positives. A further round goes by verdicts, and
-    is priced well then too.
+    Wrong when: there are far more or fewer hidden positives, or labels prefer the highest scores
+    alone. A further round goes by verdicts, and is priced well then too.
     """
 
     design: ReviewDesign
@@ -120,15 +127,19 @@ class Prices:
         # Labels that prefer some scores mislead the first plan, which cannot know it; what was
         # found sets that right.
         cells = ReviewedCells(counts, earlier, working_posterior(counts, share))
-        hidden = cells.hidden if cells.possible else cells.recalibrated * counts.unlabeled
-        found = float(np.clip(hidden.sum() / counts.n_unlabeled, 1e-9, 1 - 1e-9))
         both = None if rival is None else RivalRows.of(rival, counts, design)
         there = earlier.answered
         verdict, score = earlier.verdict[there], earlier.score[there]
         seen = Reviews(None, verdict, score, earlier.stratum[there], earlier.design)
-        told, further = cells.recalibrated, FurtherRound.of(counts, earlier, rival)
-        known = Supposition(counts, seen, found, rival=rival, both=both, found=told)
-        return cls(design, (known,), confidence_level, further)
+        supposed, unlikely = (
+            tuple(
+                Supposition.told(counts, seen, chance, rival, both)
+                for chance in likely_chances(cells, scores)
+            )
+            for scores in (SHARES, OUTER_SHARES)
+        )
+        further = FurtherRound.of(counts, earlier, rival)
+        return cls(design, supposed, confidence_level, further, unlikely)
 
     @property
     def supposed(self) -> float:
@@ -215,27 +226,37 @@ class Prices:
     def _drawn_mean(self, goal: str, budget: int) -> float:
         """Return the expected half-width from draws."""
         likely = self._likely(goal, budget)
+        usual = likely.mean()
+        if self.further is not None:
+            # A handful of verdicts leaves shares open that differ by tens: so do half-widths, and
+            # the largest of them are not what usually comes.
+            usual = np.exp(np.log(np.maximum(likely, 1e-300)).mean())
         # Fewer hidden positives than are likeliest are nothing to promise by.
-        return float(max(likely.mean(), likely[0].mean()))
+        return float(max(usual, likely[0].mean()))
 
     def _drawn_ends(self, goal: str, budget: int) -> FloatArray:
         """Return the least and largest half-width that may well be, from draws."""
         if (goal, budget) not in self._ends:
-            few = (DRAWS if budget == self._anchor else 2 * FEW_DRAWS) // len(SHARES)
+            few = self._draws(budget, 2 * FEW_DRAWS) // len(SHARES)
             ends = [np.quantile(self._likely(goal, budget), TAILS)]
             if self.unlikely:
                 found = self._half_widths(self.unlikely, goal, budget, few)
                 ends += list(np.quantile(found, TAILS, axis=1).T)
             most = max(np.max(ends), self._drawn_mean(goal, budget))
-            self._ends[goal, budget] = np.array([np.min(ends) / OWN_ERROR, most * OWN_ERROR])
+            off = OWN_ERROR if self.further is None else FURTHER_ERROR
+            self._ends[goal, budget] = np.array([np.min(ends) / off, most * off])
         return self._ends[goal, budget]
 
     def _likely(self, goal: str, budget: int) -> FloatArray:
         """Return half-widths that likely shares lead to: a row a share, a column a draw."""
         if (goal, budget) not in self._known:
-            each = (DRAWS if budget == self._anchor else FEW_DRAWS) // len(self.suppositions)
+            each = self._draws(budget, FEW_DRAWS) // len(self.suppositions)
             self._known[goal, budget] = self._half_widths(self.suppositions, goal, budget, each)
         return self._known[goal, budget]
+
+    def _draws(self, budget: int, few: int) -> int:
+        """Return how many draws are made; in a further round one positive may decide a width."""
+        return DRAWS if self.further is not None or budget == self._anchor else few
 
     def _half_widths(
         self, suppositions: "Sequence[Supposition]", goal: str, budget: int, n_draws: int
@@ -307,6 +328,19 @@ class Supposition:
     both: RivalRows | None = None
     found: FloatArray | None = None
     _moves: dict[str, RivalMoves] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def told(
+        cls,
+        counts: ScoreCounts,
+        reviews: Reviews,
+        chance: FloatArray,
+        rival: Rival | None,
+        both: RivalRows | None,
+    ) -> "Supposition":
+        """Suppose what verdicts leave open."""
+        share = float(np.clip(chance @ counts.unlabeled / counts.n_unlabeled, 1e-9, 1 - 1e-9))
+        return cls(counts, reviews, share, rival=rival, both=both, found=chance)
 
     @cached_property
     def chance(self) -> FloatArray:

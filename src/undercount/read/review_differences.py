@@ -59,7 +59,8 @@ class ReviewedModel:
     def along(self, metric: str, more: FloatArray) -> FloatArray:
         """Return how far a metric moves along the way to so many more positives among the rows."""
         cells = self.metrics.cells
-        at = cells.positive + np.multiply.outer(np.array([0.0, *PATH]), cells.by_cell(more))
+        way = np.multiply.outer(np.array([0.0, *PATH]), cells.by_cell(more))
+        at = self.metrics.positives(metric) + way
         place = self._place(metric)
         found = metric_values(cells.counts, at, cells.everyone, metric, threshold=place)
         return np.asarray(found[1:] - found[0])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from undercount.errors import InputError, collect_warnings
 from undercount.read.intervals.heads import threshold_of_top
-from undercount.read.plan import design_reviews
+from undercount.read.plan import design_reviews, with_goal
 from undercount.read.prices import Prices
 from undercount.read.supposed_share import likely_span
 
@@ -62,9 +62,36 @@ def price_reviews(evaluation: "Evaluation", budget: int = BUDGET) -> ReviewPrice
 
 
 def reviews_for(evaluation: "Evaluation", row: "MetricRow", half_width: float) -> int | None:
-    """Say how many reviews, planned for it, would make a metric that sharp; None: no plan would."""
-    prices = _prices(evaluation, row.metric, BUDGET, evaluation.threshold)
+    """Say how many more reviews, planned for it, would make a metric that sharp; None: unknown.
+
+    Reckoned as a plan with these reviews does. By another threshold than theirs, or another model's
+    scores, no such plan is made: then it is how many a plan of its own would need.
+    """
+    prices = _further_prices(evaluation, row.metric)
+    prices = prices or _prices(evaluation, row.metric, BUDGET, evaluation.threshold)
     return None if prices is None else prices.budget_for(row.metric, half_width)
+
+
+def can_go_on(evaluation: "Evaluation") -> bool:
+    """Say whether a further round of the same plan can be made for what is evaluated."""
+    reviewed = evaluation.reviewed
+    if reviewed is None or reviewed.audited or reviewed.crossed is not None:
+        return False
+    if evaluation.counts.weighted or reviewed.sampling != "single-sample":
+        return False
+    return reviewed.reviews.design.threshold == evaluation.threshold
+
+
+def _further_prices(evaluation: "Evaluation", metric: str) -> Prices | None:
+    """Return what a further round planned for a metric buys; nothing if none can be planned."""
+    if evaluation.reviewed is None or not can_go_on(evaluation):
+        return None
+    try:
+        reviews = with_goal(evaluation.reviewed.reviews, metric)
+        level = evaluation.confidence_level
+        return Prices.of(evaluation.counts, reviews.design, level, reviews)
+    except InputError:
+        return None
 
 
 def _prices(

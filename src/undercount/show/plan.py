@@ -79,7 +79,8 @@ def _supposed_words(prices: Prices) -> str:
         return f"{supposed}, by the verdicts so far"
     return (
         f"{supposed}, and labels are a random sample of the positives. From … to …: what may come "
-        "by the draw, if labels prefer high or low scores, or if the share is off; intervals hold "
+        "by the draw, if labels prefer high or low scores a little, or if the share is off. Labels "
+        "of the highest scores alone may double it, which verdicts then show; intervals hold "
         "whatever is supposed"
     )
 

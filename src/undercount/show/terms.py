@@ -593,6 +593,11 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "at most 2 % of the labels in the last 30 days of the oldest window, 20 for each 100 after",
         "dates of rows and of labels; delays alike",
     ),
+    "uc024": (
+        "Rows may score just what the threshold is in single precision, and lie below it.",
+        "no row scores the threshold, some score it rounded to single or half precision",
+        "scores are compared as exact numbers; NumPy rounds the threshold to the scores' precision",
+    ),
 }
 # method → (how it answers, reference)
 METHODS: dict[str, tuple[str, str]] = {

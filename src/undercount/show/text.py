@@ -20,7 +20,7 @@ from undercount.read.evaluation import is_guess as estimate_is_guess
 from undercount.read.intervals.heads import top_rows
 from undercount.read.metric_name import short_number, top_words
 from undercount.read.percentages import ROUNDING, percent
-from undercount.read.review_price import price_reviews, reviews_for
+from undercount.read.review_price import can_go_on, price_reviews, reviews_for
 from undercount.show.bias import bias_lines
 from undercount.show.costs import SHOWN as SHOWN_COSTS
 from undercount.show.costs import cost_table, cost_words
@@ -53,7 +53,7 @@ INTERVALS = {
 CASES = tuple(10**power for power in range(1, 7))
 # Metrics that are told for another prevalence.
 DEPLOYED = ("precision", "f1", "accuracy", "average_precision")
-ASIDE = (CODES["ties"], CODES["saturation"], CODES["warned"])
+ASIDE = (CODES["ties"], CODES["saturation"], CODES["warned"], CODES["rounding"])
 # What a share of two sources rests on.
 SOURCES = (
     "Do the sources find positives independently of each other? If both prefer the same ones, more "
@@ -431,6 +431,9 @@ def lacking_words(evaluation: Evaluation) -> str:
     if not number:
         return words
     goal = f"--goal {row.metric}" if evaluation.origin else f"goal={row.metric!r}"
+    if can_go_on(evaluation):
+        how = f"planned with {goal} and these reviews"
+        return f"{words}: about {number:,} more, {how}, would do (± {WORTH:g})"
     return (
         f"{words}: about {number:,} planned with {goal} would do (± {WORTH:g}), by the share that "
         "verdicts show; a plan without them goes by its own"

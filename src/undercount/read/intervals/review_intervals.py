@@ -1,7 +1,7 @@
 """Metrics of reviewed rows with their intervals: gradients meet the strata of the review."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from undercount.curve import FloatArray
 from undercount.estimate import Estimate, check_confidence_level, delta_interval
 from undercount.metric_facts import FACTS, Scale
 from undercount.read.intervals.mass_gradients import (
+    RANKED,
     MassGradient,
     mass_gradient,
     metric_values,
@@ -48,21 +49,27 @@ class ReviewedMetrics:
         return StratumShares.of(self.cells)
 
     def gradient(self, name: str, threshold: float | None = None, **options: Any) -> MassGradient:
-        """Return a metric with its gradient by masses.
-
-        In average precision a verdict that stands for many rows would count itself as ranked above
-        each of them, which flatters. It is read where what verdicts add is spread over their
-        strata, and moved from there by the gradient to where the verdicts are.
-        """
-        cells = self.cells
-        moved = cells.hidden - cells.spread_hidden if name == "average_precision" else None
-        positive = cells.positive if moved is None else cells.positive - moved
-        found = mass_gradient(
+        """Return a metric with its gradient by masses."""
+        cells, positive = self.cells, self.positives(name)
+        return mass_gradient(
             cells.counts, positive, cells.everyone, name, threshold=threshold, **options
         )
-        if moved is None:
-            return found
-        return replace(found, value=found.value + (found.turned * moved).sum(axis=-1))
+
+    def positives(self, name: str) -> FloatArray:
+        """Return the positives of each cell by which a metric is read.
+
+        Most metrics are sums over rows, and right on average where a verdict stands for many rows
+        and a cell may have fewer positives than none. Average precision is no such sum: a verdict
+        would count itself as ranked above each row that it stands for, and cells of less than none
+        make it far too large. It is read where rows can have them.
+        """
+        return self._possible if name == "average_precision" else self.cells.positive
+
+    @cached_property
+    def _possible(self) -> FloatArray:
+        """Positives of each cell where rows can have them."""
+        cells = self.cells
+        return np.asarray(cells.positive - cells.hidden + cells.spread_hidden)
 
     def variance(self, gradient: MassGradient) -> tuple[Any, Any]:
         """Return the variance of an estimate, and its degrees of freedom."""
@@ -146,6 +153,8 @@ class ReviewedMetrics:
             known = possible & ~(np.abs(found - value) > BEYOND) & ~np.isinf(value)
             known &= ~(high - low >= OPEN * (most - least))
             low, high = np.where(known, low, least), np.where(known, high, most)
+            if np.any(found != value):
+                value = np.where(found == value, value, self._in_range(name, value, low, high))
         error = np.where(known, (widened * variance) ** 0.5, np.nan)
         # A ratio to none at all: how large, verdicts do not say.
         endless = possible & np.isinf(value)
@@ -158,6 +167,17 @@ class ReviewedMetrics:
         missing = possible & np.isnan(found)  # nothing is flagged, say
         return tuple(np.where(missing, np.nan, each) for each in (value, low, high, error))
 
+    def _in_range(self, name: str, end: Any, low: Any, high: Any) -> Any:
+        """Return the value of a metric that verdicts put beyond its range: that end of it.
+
+        An area of ranks is there because some cells have less than no positive: it is read where
+        rows can have them.
+        """
+        if name not in RANKED:
+            return end
+        there = metric_values(self.cells.counts, self._possible, self.cells.everyone, name)
+        return np.clip(there, low, high)
+
     def _gaps(
         self,
         gradient: MassGradient,
@@ -169,7 +189,7 @@ class ReviewedMetrics:
         """Return how far a metric may lie below and above its value."""
         cells, risk = self.cells, (1 - self.confidence_level) / 2
         spread = name == "average_precision"  # as its value is read
-        positive = cells.positive - (cells.hidden - cells.spread_hidden if spread else 0.0)
+        positive = self.positives(name)
 
         def read(more: FloatArray) -> FloatArray:
             parts = np.array([[0.0], *([part] for part in PATH)])

@@ -1,16 +1,29 @@
 """How likely unlabeled rows are positive after what each stratum of a review showed."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import betaincinv, ndtr
 
-from undercount.assume.reviews import MOST, IntArray, ReviewedCells, sum_by
+from undercount.assume.reviews import (
+    MOST,
+    SHIFT,
+    SLOPE,
+    IntArray,
+    ReviewedCells,
+    normal_rank,
+    sum_by,
+)
 from undercount.curve import FloatArray
 
 # Verdicts that the recalibrated posterior counts for where a stratum's variance is estimated: as
 # many as hold half a positive (or a negative), in these limits. Strata without a positive would
 # have no variance otherwise, and where positives are rare, two verdicts would leave a sixth of it.
 PRIOR_POSITIVES, LEAST_WEIGHT, MOST_WEIGHT = 0.5, 2.0, 6.0
+# Expected coefficients of the labels' log odds and the rank of the score, and their spreads.
+RANKED = np.array([0.0, 1.0, 0.0]), np.array([SHIFT, SLOPE, 1.0])
+SMALLEST = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,18 +44,13 @@ class StratumShares:
     @classmethod
     def of(cls, cells: ReviewedCells) -> "StratumShares":
         """Read the verdicts."""
-        stratum, unlabeled = cells.stratum, cells.unlabeled
         # Verdicts on most scores cannot tell that the highest hold no negative of their own kind.
         guess = np.minimum(cells.recalibrated, MOST)
-        prior = _means(stratum, unlabeled, guess, len(cells.unlabeled_rows))
+        prior, weight = _priors(cells, guess)
         found = sum_by(cells.verdict_stratum, cells.verdict, len(cells.unlabeled_rows))
-        prior = np.clip(prior, 1e-9, 1 - 1e-9)  # a stratum may have no unlabeled row left
-        weight = PRIOR_POSITIVES / np.minimum(prior, 1 - prior)
-        weight = np.clip(weight, LEAST_WEIGHT, MOST_WEIGHT)
         share = (found + weight * prior) / (cells.reviewed_rows + weight)
-        tilt = (np.log(share / (1 - share)) - np.log(prior / (1 - prior)))[..., stratum]
-        odds = guess / (1 - guess) * np.exp(tilt)
-        return cls(stratum, unlabeled, cells.posterior, odds / (1 + odds), weight)
+        chance = _tilted(guess, prior, share, cells.stratum)
+        return cls(cells.stratum, cells.unlabeled, cells.posterior, chance, weight)
 
     @property
     def spread(self) -> FloatArray:
@@ -84,6 +92,44 @@ class StratumShares:
         middle = _means(self.stratum, self.unlabeled, excess, n_strata)
         squares = _means(self.stratum, self.unlabeled, excess**2, n_strata)
         return np.asarray(np.maximum(squares - middle**2, 0.0))
+
+
+def likely_chances(cells: ReviewedCells, scores: Sequence[float]) -> Iterator[FloatArray]:
+    """Return how likely rows of each unit are positive where all strata hold more, or fewer.
+
+    Each stratum's share has the beta distribution that its verdicts leave open, and `scores` are
+    the normal scores of its quantiles. What is drawn towards follows the rank of the score beside
+    the labels: where labels prefer the highest scores alone, their own posterior is as low just
+    below these as anywhere, and half of all low scores were taken for positive.
+    """
+    log_odds = np.log(cells.posterior) - np.log1p(-cells.posterior)
+    columns = np.stack([np.ones(len(log_odds)), log_odds, normal_rank(cells.counts)], axis=1)
+    guess = np.minimum(cells.fit_verdicts(columns, *RANKED), MOST)
+    prior, weight = _priors(cells, guess)
+    found = sum_by(cells.verdict_stratum, cells.verdict, len(cells.unlabeled_rows))
+    yes, no = found + weight * prior, cells.reviewed_rows - found + weight * (1 - prior)
+    for score in scores:
+        share = np.asarray(betaincinv(yes, no, ndtr(score)), dtype=np.float64)
+        share = np.clip(share, SMALLEST, 1 - SMALLEST)
+        chance = _tilted(guess, prior, share, cells.stratum)
+        yield np.clip(chance, SMALLEST, 1 - SMALLEST)
+
+
+def _priors(cells: ReviewedCells, guess: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean of a guess in each stratum, and the verdicts that it counts for."""
+    prior = _means(cells.stratum, cells.unlabeled, guess, len(cells.unlabeled_rows))
+    prior = np.clip(prior, SMALLEST, 1 - SMALLEST)  # a stratum may have no unlabeled row left
+    weight = PRIOR_POSITIVES / np.minimum(prior, 1 - prior)
+    return prior, np.clip(weight, LEAST_WEIGHT, MOST_WEIGHT)
+
+
+def _tilted(
+    guess: FloatArray, prior: FloatArray, share: FloatArray, stratum: IntArray
+) -> FloatArray:
+    """Move the log odds of a guess in each stratum by as much as its share differs."""
+    tilt = (np.log(share / (1 - share)) - np.log(prior / (1 - prior)))[..., stratum]
+    odds = guess / (1 - guess) * np.exp(tilt)
+    return np.asarray(odds / (1 + odds))
 
 
 def _means(stratum: IntArray, weight: FloatArray, value: FloatArray, n: int) -> FloatArray:
