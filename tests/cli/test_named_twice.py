@@ -111,3 +111,22 @@ def test_no_row_with_a_score_is_said_as_such(command, ending, tmp_path, capsys):
     more["compare"] = ["--score", "t"]
     assert main([command, str(path), *COLUMNS, *more.get(command, [])]) == 2
     assert "has a score in column 's'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("which", ["positives", "unlabeled"])
+def test_no_score_in_one_of_two_files_is_said_as_such(which, tmp_path, capsys):
+    named = []
+    for name in ("positives", "unlabeled"):
+        path = tmp_path / f"{name}.csv"
+        path.write_text("s,t\n,1\n" if name == which else "s,t\n1,1\n2,2\n")
+        named += [f"--{name}", str(path)]
+    assert main(["evaluate", *named, "--score", "s"]) == 2
+    assert f"{which}.csv has a score in column 's'" in capsys.readouterr().err
+
+
+def test_no_score_to_follow_is_said_as_such(tmp_path, capsys):
+    path = tmp_path / "rows.csv"
+    path.write_text("s,seen,found\n,2024-01-01,\n,2024-01-02,2024-02-01\n")
+    dates = ["--observed", "seen", "--found", "found", "--threshold", "1"]
+    assert main(["monitor", str(path), "--score", "s", *dates]) == 2
+    assert "has a score in column 's'" in capsys.readouterr().err

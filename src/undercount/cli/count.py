@@ -17,7 +17,7 @@ from undercount.cli.command import (
 from undercount.cli.options import CLUSTER, DATA, DEBUG, QUIET, database_options, reading_options
 from undercount.cli.streams import fit, print_text, tell
 from undercount.count.databases import FILE_DATABASES, redact
-from undercount.count.paths import STANDARD_INPUT
+from undercount.count.paths import STANDARD_INPUT, find_files
 from undercount.errors import InputError, collect_warnings
 
 OUTPUT = click.option(
@@ -88,7 +88,7 @@ def merge(parts: tuple[str, ...], output: str, **_debug: bool) -> int:
     )
 
     check_name(output)
-    files = [file for part in parts for file in files_of(part)]
+    files = [file for part in parts for file in find_files(part) or [part]]
     # What is done stands there until the sum is complete; then it is removed.
     refuse_overwriting(files, {"--output": f"{output}.unfinished"})
     with progress("merging", {}) as bar, collect_warnings() as warned:

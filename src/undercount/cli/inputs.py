@@ -538,6 +538,10 @@ def _read_two_samples(data: tuple[str, ...], options: dict[str, Any]) -> ModelCo
     _refuse(options, refused, "--positives and --unlabeled", why)
     expand_paths(files)  # refuses one that is named twice
     parts = [read_numbers(file, scores) for file in files]
+    for file, part in zip(files, parts, strict=True):
+        for name in scores:
+            if np.isnan(part[name]).all():
+                refuse_no_score([name], file)
     sizes = [len(part[scores[0]]) for part in parts]
     notes = [
         f"{size:,} {kind} row{'' if size == 1 else 's'} read"

@@ -84,7 +84,8 @@ def monitor(data: tuple[str, ...], **options: Any) -> int:
 def _monitor(data: tuple[str, ...], options: dict[str, Any]) -> "Monitoring":
     import numpy as np  # noqa: PLC0415 - only when needed
 
-    from undercount.count.files import read_dated  # noqa: PLC0415 - DuckDB
+    from undercount.cli.inputs import refuse_no_score  # noqa: PLC0415 - DuckDB
+    from undercount.count.files import read_dated  # noqa: PLC0415
     from undercount.prevalence.late_labels import read_until  # noqa: PLC0415
     from undercount.read.monitoring import monitor as follow  # noqa: PLC0415
 
@@ -95,6 +96,8 @@ def _monitor(data: tuple[str, ...], options: dict[str, Any]) -> "Monitoring":
     with progress("reading", options):
         rows = read_dated(list(data), numbers, columns)
     kept = ~np.isnan(rows[options["score"]])
+    if not kept.any():
+        refuse_no_score([options["score"]], ", ".join(data))
     if not kept.all():
         tell(f"undercount: {np.count_nonzero(~kept):,} rows without a score left out")
     until = read_day(options["until"])

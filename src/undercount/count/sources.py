@@ -259,7 +259,7 @@ def _open_json(
     names += [key for key in folders if key.casefold() not in held]
     check_columns(wanted, names, files[0])
     columns = ", ".join(f"{quote_name(name)}: 'VARCHAR'" for name in names)
-    reader = _make_reader("json", f", columns={{{columns}}}")
+    reader = _make_reader("json", wanted, f", columns={{{columns}}}")
     # Numbers that are not whole come as what a float makes of them.
     return Source(connection, reader, dict.fromkeys(names, "VARCHAR"), files, digits=False)
 
@@ -276,7 +276,7 @@ def _refuse_hidden_key(
         if name in names or name.casefold() not in folded:
             continue
         sql = (
-            f"SELECT 1 FROM read_json_objects({list_files(files)}) "  # noqa: S608 - quoted
+            f"SELECT 1 FROM read_json_objects({list_files(files)}, format='auto') "  # noqa: S608 - quoted
             f"WHERE list_contains(json_keys(json), {quote_text(name)}) LIMIT 1"
         )
         if connection.sql(sql).fetchall():
@@ -307,7 +307,7 @@ def _open_parquet(
     """Open Parquet files, each by its own types."""
     # Statistics in Parquet files leave NaN out, and DuckDB would believe that there is none.
     nan = knows_option("read_parquet", "can_have_nan")
-    reader = _make_reader("parquet", ", can_have_nan=true" if nan else "")
+    reader = _make_reader("parquet", wanted, ", can_have_nan=true" if nan else "")
     layouts = read_layouts(connection, files, wanted)
     for layout in layouts:
         _refuse_folder_keys(layout.files, [*layout.types], wanted)
@@ -328,12 +328,14 @@ def _open_parquet(
     return Source(connection, table_of, _types(connection, table_of(files)), files)
 
 
-def _make_reader(kind: str, more: str) -> Reader:
-    return lambda files: f"read_{kind}({list_files(files)}{_partition(files)}{more})"
+def _make_reader(kind: str, wanted: Sequence[str], more: str) -> Reader:
+    return lambda files: f"read_{kind}({list_files(files)}{_partition(files, wanted)}{more})"
 
 
-def _partition(files: Sequence[str]) -> str:
-    return f", hive_partitioning={'true' if any(map(PARTITION.search, files)) else 'false'}"
+def _partition(files: Sequence[str], wanted: Sequence[str]) -> str:
+    """Let folders be columns where one of them is wanted; all of them if no column is named."""
+    keys = {*_folder_keys(files)}
+    return f", hive_partitioning={'true' if keys & {*(wanted or keys)} else 'false'}"
 
 
 def _open_csv(
@@ -352,7 +354,7 @@ def _open_csv(
 
     def table_of(some: Sequence[str]) -> str:
         # Neighbours together: rows keep their places.
-        alike = groupby(some, lambda file: (layouts[file], _partition([file])))
+        alike = groupby(some, lambda file: (layouts[file], _partition([file], wanted)))
         parts = [layout.reader(list_files(group), wanted, more) for (layout, more), group in alike]
         return f"({' UNION ALL '.join(parts)})"
 
