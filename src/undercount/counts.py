@@ -106,7 +106,7 @@ class ScoreCounts:
             rows = device_rows(y, score, sample_weight)
             if rows is not None:
                 return cls.from_table(*rows.count(unlabeled, compact=compact, knots=knots))
-        labels, scores = read_pair(y, score, unlabeled)
+        labels, scores = read_pair(y, score, unlabeled, sample_weight=sample_weight)
         if len(scores) == 0:
             raise InputError("y and score must hold at least one row; got none")
         weights = None if sample_weight is None else read_weights(sample_weight, len(scores))

@@ -85,7 +85,7 @@ def suggest(word: object, known: Iterable[str], *, quoted: bool = True) -> str:
     """
     import difflib  # noqa: PLC0415 - only mistakes need it
 
-    folded = {each.casefold(): each for each in known}
+    folded = {str(each).casefold(): each for each in known}
     near = difflib.get_close_matches(str(word).casefold(), folded, n=3)
     shown = [repr(folded[each]) if quoted else folded[each] for each in near]
     return f"did you mean {' or '.join(shown)}?" if near else ""
@@ -340,6 +340,7 @@ CHECKS = {
     "chances": ("UC021", "if chances of a label are known, how much are the labels worth?"),
     "fair-sample": ("UC022", "does anything in the rows contradict that labels are fair?"),
     "mature": ("UC023", "if labels come late, have nearly all of the oldest rows' labels arrived?"),
+    "rounding": ("UC024", "do rows score just what the threshold is in single precision?"),
 }
 CODES = {name: code for name, (code, _) in CHECKS.items()}
 

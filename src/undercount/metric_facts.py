@@ -79,6 +79,8 @@ class MetricFacts:
 
 # What every number of labels rests on, unless their purity is told; said once, not row by row.
 RIGHT_LABELS = "right labels"
+# What every number of audited rows rests on: nobody chose which rows were looked at.
+RANDOM_AUDIT = "random audit"
 # What every number supposes of the scores.
 OUT_OF_FOLD = "out-of-fold scores"
 _LABELS = ("random labels",)

@@ -38,10 +38,11 @@ TWO = ["--positives", "positives.csv", "--unlabeled", "unlabeled.csv", "--score"
 
 def test_counts_of_two_files_know_them(apart):
     assert main(["count", *TWO, "-o", "one.parquet", "--quiet"]) == 0
-    path = apart / "positives.csv"
-    path.write_text(path.read_text() + "3,3\n")  # another day's rows under the same name
-    assert main(["count", *TWO, "-o", "two.parquet", "--quiet"]) == 0
-    assert main(["merge", "one.parquet", "two.parquet", "-o", "sum.parquet"]) == 0
+    for name, code in (("positives", 2), ("unlabeled", 0)):  # the other sample is still the same
+        path = apart / f"{name}.csv"
+        path.write_text(path.read_text() + "3,3\n")  # another day's rows under the same name
+        assert main(["count", *TWO, "-o", "two.parquet", "--quiet"]) == 0
+        assert main(["merge", "one.parquet", "two.parquet", "-o", "sum.parquet"]) == code
     assert uc.load_counts("sum.parquet").n_positive == 301
 
 

@@ -123,3 +123,84 @@ def test_models_are_compared_by_reviews_of_a_table(database, rows, folder, tmp_p
     lacking = ["compare", *table, *COLUMNS, "--score", "fraud", *cut, "--reviews", str(out)]
     assert main(lacking) == 2
     assert "the reviews lack 'fraud'; plan with --score good" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory):
+    """Make a database of columns that are no plain numbers, and of rows that change."""
+    path = tmp_path_factory.mktemp("odd") / "odd.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("""
+            CREATE TABLE t AS SELECT (i % 5 = 0)::INTEGER AS y, (i * 37 % 101)::DOUBLE AS s,
+                NULL::DOUBLE AS none, (i % 7)::VARCHAR AS word, TIMESTAMP '2024-03-09' AS seen,
+                i % 3 = 0 AS flag, [i] AS list, i + 9007199254740992 AS long,
+                (i + 9007199254740992)::HUGEINT AS huge, 1e200 AS weight,
+                (i % 5 = 0)::INTEGER::DECIMAL(20, 2) AS decimal
+            FROM range(4000) r(i)
+        """)
+        connection.execute("CREATE VIEW drawn AS SELECT * FROM t WHERE random() < 0.5")
+    return f"duckdb://{path}"
+
+
+def said(capsys, command, *options):
+    shared = ["--prevalence", "30%", "--quiet"]
+    assert main([command, *options, *shared]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ("--label y --score none", "no row of t has a score in column 'none'"),
+        ("--label word --score s", "column 'word' of t must hold numbers; its type is string"),
+        ("--label word --score s", 'CASE WHEN "word" = … THEN 1 ELSE 0 END AS "word"'),
+        ("--label y --score word", 'CAST("word" AS DOUBLE PRECISION) AS "word"'),
+        ("--label y --score seen", 'EXTRACT(EPOCH FROM "seen") AS "seen"'),
+        ("--label y --score s --weight word", "column 'word' of t must hold numbers"),
+        ("--label y --score s --weight weight", "not in column 'weight'"),
+        ("--label y --score s --by list", "got list(int64) in column 'list'"),
+        ("--label y --score huge", "stay within ±2**53"),
+        ("--label y --score long", "stay within ±2**53"),
+    ],
+)
+def test_a_column_that_is_no_plain_number_is_named_with_what_helps(odd, columns, words, capsys):
+    table = ["--from", odd, "--table", "t"]
+    assert words in said(capsys, "evaluate", *table, *shlex.split(columns))
+
+
+@pytest.mark.parametrize("column", ["long", "huge", "word"])
+def test_compare_refuses_what_evaluate_refuses(odd, column, capsys):
+    table = ["--from", odd, "--table", "t", "--label", "y"]
+    one = said(capsys, "evaluate", *table, "--score", column)
+    assert said(capsys, "compare", *table, "--score", column, "--score", "s") == one
+
+
+def test_truth_values_are_scores_and_decimals_labels(odd, capsys):
+    table = ["--from", odd, "--prevalence", "30%"]
+    printed = []
+    for where in (
+        ["--table", "t", "--label", "y", "--score", "flag"],
+        ["--table", "t", "--label", "decimal", "--score", "flag"],
+        ["--query", "SELECT y, flag::INTEGER AS flag FROM t", "--label", "y", "--score", "flag"],
+    ):
+        assert main(["evaluate", *table, *where, "--csv", "-"]) == 0
+        printed.append(capsys.readouterr().out)
+    assert "flag,roc_auc," in printed[0]
+    assert printed[0] == printed[1] == printed[2]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["--table", "drawn"],
+        ["--query", "SELECT * FROM t WHERE random() < 0.5"],
+        ["--query", "SELECT * FROM t ORDER BY random() LIMIT 1000"],
+        ["--query", "SELECT y, random() AS s FROM t"],
+        ["--query", "SELECT y, s FROM t USING SAMPLE 50% (bernoulli)"],
+    ],
+)
+@pytest.mark.parametrize("by", [[], ["--by", "y"]])
+def test_rows_that_change_from_one_look_to_the_next_are_refused(odd, rows, by, capsys):
+    table = ["--from", odd, *rows, "--label", "y", "--score", "s", *by]
+    assert "gave other rows when it was read again" in said(capsys, "evaluate", *table)

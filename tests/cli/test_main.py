@@ -56,7 +56,7 @@ BAD = {
     ),
     "counts compared": (["compare", "{counts}", "{counts}"], "compared row by row"),
     "words compared": (
-        ["compare", "{words}", *COLUMNS, "--score", "good"],
+        ["compare", "{words}", *COLUMNS, "--score", "poor"],
         "recode positives as 1",
     ),
     "thresholds compared": (
@@ -85,7 +85,7 @@ def test_bad_input_is_one_message_and_exit_code_2(case, folder, tmp_path, capsys
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 not really PAR1")
     (tmp_path / "mixed.csv").write_text("fraud,good\n1,0.5\n0,high\n0,0.3\n")
     (tmp_path / "twos.csv").write_text("fraud,good\n1,0.5\n2,0.4\n2,0.3\n")
-    (tmp_path / "words.csv").write_text("fraud,good\nyes,0.5\nno,0.4\nno,0.3\n")
+    (tmp_path / "words.csv").write_text("fraud,good,poor\nyes,0.5,1\nno,0.4,2\nno,0.3,3\n")
     places = {
         "{twos}": tmp_path / "twos.csv",
         "{words}": tmp_path / "words.csv",

@@ -278,3 +278,52 @@ def test_a_feature_that_follows_from_the_score_is_named_as_the_user_named_it(
     assert f"the score and column {score!r} of --features follow from each other" in said
     assert "x0" not in said
     assert "x1" not in said
+
+
+def write_hidden_choice(tmp_path, moved):
+    """Write rows that somebody who knew more chose, and a column that moved the choice."""
+    rng = np.random.default_rng(0)
+    score, column, unseen, noise, other = rng.standard_normal((5, 4000)).round(5)
+    truth = 0.8 * score + 0.6 * unseen + 0.5 * noise > 0.4
+    looked = moved * column + 0.7 * unseen + 0.5 * other > -0.3
+    rows = zip(truth, looked, score, column, strict=True)
+    path = tmp_path / "audit.csv"
+    lines = [f"{int(t) if k else ''},{s},{c}" for t, k, s, c in rows]
+    path.write_text("y,s,c\n" + "\n".join(lines) + "\n")
+    return path, float((score[truth] >= 0.5).mean())
+
+
+@pytest.mark.parametrize(("sign", "factor"), [(">=", 0.5), ("<=", 0.5), (">=", 1.5), ("<=", 1.5)])
+def test_a_hidden_choice_neither_meets_nor_fails_by_its_shape_alone(tmp_path, capsys, sign, factor):
+    path, recall = write_hidden_choice(tmp_path, 0.0)
+    arguments = ["select", str(path), *COLUMNS, "--method", "unobserved"]
+    assert main([*arguments, "--require", f"recall@0.5 {sign} {factor * recall:.3f}"]) == 3
+    assert "(normal-shape)" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_hidden_choice_says_what_it_supposes_without_any_requirement(tmp_path, capsys):
+    path, _ = write_hidden_choice(tmp_path, 0.0)
+    out, page = path.with_suffix(".json"), path.with_suffix(".html")
+    arguments = ["select", str(path), *COLUMNS, "--method", "unobserved"]
+    assert main([*arguments, "--json", str(out), "--html", str(page)]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    said = "All of it needs: jointly normal unseen parts."
+    assert said in printed
+    assert "normal-shape warn" in printed
+    assert "--features" in printed
+    facts = json.loads(out.read_text())
+    assert {need for row in facts["metrics"] for need in row["needs"]} == {
+        "jointly normal unseen parts"
+    }
+    assert "normal-shape" in {check["code"] for check in facts["checks"]}
+    head = page.read_text().split("<table>")[0]
+    assert said in head
+    assert "rest on that shape alone" in head
+
+
+@pytest.mark.parametrize(("sign", "code"), [(">=", 0), ("<=", 1)])
+def test_a_column_that_moved_a_hidden_choice_lets_it_be_judged(tmp_path, capsys, sign, code):
+    path, recall = write_hidden_choice(tmp_path, 1.0)
+    arguments = ["select", str(path), *COLUMNS, "--method", "unobserved", "--features", "c"]
+    assert main([*arguments, "--require", f"recall@0.5 {sign} {0.7 * recall:.3f}"]) == code
+    assert "columns that moved the choice alone" in " ".join(capsys.readouterr().out.split())

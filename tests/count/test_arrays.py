@@ -1,6 +1,7 @@
 """Columns of other libraries: nulls stay nulls, and what means unlabeled is a number."""
 
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -85,3 +86,95 @@ def test_decimals_are_numbers():
         counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
         assert counts.score.tolist() == [3.0, 2.5, 1.0]
         assert counts.positive.tolist() == [1.0, 0.0, 0.0]
+
+
+LONG = [2**53 + 1, 2**53, 3]
+CLOSE = [Decimal("0.1"), Decimal("0.1") + Decimal("1e-20"), Decimal(1)]
+WIDE = np.finfo(np.longdouble).nmant > np.finfo(np.float64).nmant
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        np.array(LONG),
+        np.ma.array(LONG),
+        np.array([np.int64(each) for each in LONG], dtype=object),
+        [Decimal(each) for each in LONG],
+        [Fraction(each) for each in LONG],
+        [2**53 + 1, 2**53, 0.5],
+        [2**63 + 1, 2**63 + 3, -1],
+        pl.Series([Decimal(each) for each in LONG]),
+        pl.Series(LONG).cast(pl.Int128),
+        pa.array([Decimal(each) for each in LONG]),
+        pytest.param(
+            np.array(LONG, dtype=np.longdouble),
+            marks=pytest.mark.skipif(not WIDE, reason="long doubles are doubles here"),
+        ),
+    ],
+    ids=lambda scores: type(scores).__name__,
+)
+def test_scores_that_floats_would_merge_are_refused(scores):
+    with pytest.raises(InputError, match=r"integer scores must stay within ±2\*\*53"):
+        uc.ScoreCounts.from_rows([1, None, 0], scores)
+
+
+@pytest.mark.parametrize("scores", [CLOSE, [Fraction(each) for each in CLOSE]], ids=str)
+def test_decimals_that_floats_would_merge_are_refused(scores):
+    with pytest.raises(InputError, match="scores must differ in their first 15 digits"):
+        uc.ScoreCounts.from_rows([1, None, 0], scores)
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [1e300, 0.1, -1e300],
+        [Decimal("0.3"), Decimal("Infinity"), Decimal("0.1")],
+        [Decimal("0.1"), 0.1, 3],
+        np.array([1e30, 0.1, 3.0], dtype=np.longdouble),
+        np.ma.array([2**53, 2, 3]),
+        pl.Series([1, 2, 3]).cast(pl.Int128),
+    ],
+    ids=str,
+)
+def test_numbers_that_floats_hold_are_scores(scores):
+    found = uc.ScoreCounts.from_rows([1, None, 0], scores).score
+    assert found.tolist() == sorted({float(each) for each in scores}, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([np.complex128(1 + 5j), np.complex128(2), np.complex128(0)], dtype=object),
+        np.array([np.datetime64(f"2020-01-0{day}") for day in (1, 2, 3)], dtype=object),
+        np.array(
+            [np.timedelta64(90, "s"), np.timedelta64(2, "m"), np.timedelta64(1, "h")], dtype=object
+        ),
+    ],
+    ids=["complex", "dates", "durations"],
+)
+def test_objects_that_are_no_real_numbers_are_refused_as_arrays_of_them_are(values, request):
+    kind = request.node.callspec.id
+    with pytest.raises(InputError, match=f"score must hold real numbers; got {kind}"):
+        uc.ScoreCounts.from_rows([1, None, 0], values)
+    with pytest.raises(InputError, match=f"sample_weight must hold real numbers; got {kind}"):
+        uc.ScoreCounts.from_rows([1, None, 0], [3, 2, 1], sample_weight=values)
+
+
+@pytest.mark.parametrize(
+    ("scores", "hint"),
+    [
+        ((each for each in (3, 2, 1)), "Pass list(score)"),
+        ({3, 2, 1}, "Pass list(score)"),
+        ({"a": 3, "b": 2, "c": 1}, "Pass list(score.values())"),
+    ],
+    ids=["generator", "set", "dict"],
+)
+def test_what_is_no_sequence_is_refused_with_a_way(scores, hint):
+    with pytest.raises(InputError) as caught:
+        uc.ScoreCounts.from_rows([1, None, 0], scores)
+    assert str(caught.value) == f"score must be 1-D; got shape (). {hint}"
+
+
+def test_masked_objects_are_missing():
+    labels = np.ma.array([1, 0, 1], mask=[False, False, True], dtype=object)
+    assert uc.ScoreCounts.from_rows(labels, [3, 2, 1]).n_unlabeled == 1

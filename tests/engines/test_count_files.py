@@ -159,13 +159,15 @@ def test_an_interrupt_leaves_nothing(tmp_path, monkeypatch):
 
 
 def test_fingerprints(tmp_path):
-    path = tmp_path / "rows.csv"
-    path.write_text("a")
-    first = fingerprint([path], "y", "s")
-    assert first == fingerprint([path], "y", "s")
-    assert first != fingerprint([path], "y", "t")
-    path.write_text("ab")
-    assert first != fingerprint([path], "y", "s")
+    path, other = tmp_path / "rows.csv", tmp_path / "more" / "rows.csv"
+    path.write_text("a" * 300_000)
+    first = fingerprint(path)
+    other.parent.mkdir()
+    other.write_bytes(path.read_bytes())
+    assert first == fingerprint(path) == fingerprint(other)
+    for text in ("a" * 300_001, "b" + "a" * 299_999, "a" * 299_999 + "b"):
+        path.write_text(text)
+        assert first != fingerprint(path)
 
 
 def parts(directory, columns, n_parts, edges=None):

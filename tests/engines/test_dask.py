@@ -6,9 +6,11 @@ import signal
 import threading
 import time
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -180,3 +182,54 @@ def test_a_killed_worker_changes_nothing(cluster, columns, same):
     counts = count_scores(slow, label="y", score="s")
     timer.join()
     same(counts, ScoreCounts.from_rows(columns["y"], columns["s"]))
+
+
+def counted_in_two_parts(change, **options):
+    """Count rows of which the second half are not what the schema says."""
+    rows = pd.DataFrame({"y": [1.0, 0.0, np.nan, np.nan] * 5, "s": np.arange(20.0)})
+    parts = [dask.delayed(rows.iloc[:10]), dask.delayed(change)(rows.iloc[10:])]
+    frame = dd.from_delayed(parts, meta=rows.iloc[:0], verify_meta=False)
+    return count_scores(frame, label="y", score="s", **options)
+
+
+@pytest.mark.parametrize("bins", [None, 4])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda part: part.assign(y="yes"), "column 'y' must hold numbers"),
+        (lambda part: part.assign(s="0.5"), "column 's' must hold numbers"),
+        (lambda part: part.assign(s=pd.Timestamp("2024-03-09")), "a partition holds datetime"),
+        (lambda part: part.assign(s=pd.Timedelta("1s")), "a partition holds timedelta"),
+        (lambda part: part.assign(s=1 + 5j), "a partition holds complex"),
+        (lambda part: part.assign(s=2**53 + np.arange(len(part))), r"stay within ±2\*\*53"),
+        (lambda part: part.rename(columns={"s": "t"}), "a partition has no column 's'"),
+    ],
+)
+def test_a_partition_unlike_its_schema_is_refused_in_one_way(change, words, bins):
+    with pytest.raises(InputError, match=words):
+        counted_in_two_parts(change, bins=bins)
+
+
+def test_objects_that_are_numbers_are_numbers(same):
+    expected = counted_in_two_parts(lambda part: part)
+    same(counted_in_two_parts(lambda part: part.astype(object)), expected)
+
+
+@pytest.mark.parametrize(("digits", "places"), [(38, 20), (20, 4)])
+def test_decimal_scores_are_the_nearest_float(digits, places):
+    kind = pa.decimal128(digits, places)
+    texts = ["0.9", "0.9", "0.7", "0.1", "0.3"]
+    scores = pd.Series(pa.array(map(Decimal, texts), kind), dtype=pd.ArrowDtype(kind))
+    frame = pd.DataFrame({"y": [1.0, 0.0, np.nan, np.nan, np.nan], "s": scores})
+    counts = count_scores(dd.from_pandas(frame, npartitions=2), label="y", score="s")
+    assert counts.score.tolist() == [0.9, 0.7, 0.3, 0.1]
+    long = frame.assign(s=pd.array([Decimal(2**53 + place) for place in range(5)], "object"))
+    long["s"] = long["s"].astype(pd.ArrowDtype(pa.decimal128(38, 0)))
+    with pytest.raises(InputError, match=r"stay within ±2\*\*53"):
+        count_scores(dd.from_pandas(long, npartitions=2), label="y", score="s")
+
+
+def test_columns_of_one_name_are_refused():
+    frame = dd.from_pandas(pd.DataFrame(np.ones((4, 3)), columns=["y", "s", "s"]), npartitions=1)
+    with pytest.raises(InputError, match="'s' names several"):
+        count_scores(frame, label="y", score="s")

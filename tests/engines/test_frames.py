@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -212,3 +213,72 @@ def test_names_that_do_not_say_which_column_is_meant_are_refused():
     pairs = pd.MultiIndex.from_tuples([("a", "y"), ("a", "s"), ("b", "s")])
     with pytest.raises(InputError, match=r"columns are named by text; got \('a', 'y'\)"):
         count_scores(pd.DataFrame(rows, columns=pairs), label=("a", "y"), score="s", unlabeled=0)
+
+
+def rows_by(frame, by="g"):
+    found = count_scores(frame, label="y", score="s", by=by)
+    return {key: counts.n_rows for key, counts in found.items()}
+
+
+def test_no_row_is_lost_where_two_values_are_one_group():
+    y, s = [1, None] * 4, list(range(8))
+    holes = pa.array([1.0, None, float("nan"), 2.0] * 2)
+    zeros = pa.array([0.0, -0.0] * 4)
+    for make in (
+        lambda table: table,
+        pl.from_arrow,
+        lambda t: t.to_pandas(types_mapper=pd.ArrowDtype),
+    ):
+        frame = make(pa.table({"y": y, "s": s, "g": holes, "h": holes, "z": zeros}))
+        assert rows_by(frame) == {1.0: 2, 2.0: 2, None: 4}
+        assert rows_by(frame, ["g", "h"]) == {(1.0, 1.0): 2, (2.0, 2.0): 2, (None, None): 4}
+        assert rows_by(frame, "z") == {0.0: 8}
+
+
+@pytest.mark.parametrize("kind", [pl.Datetime("ns"), pl.Duration("ns")], ids=str)
+def test_times_that_python_would_merge_are_refused(kind):
+    columns = {"y": [1, None], "s": [2.0, 1.0], "g": pl.Series([1, 2]).cast(kind)}
+    wide = {**columns, "g": pl.Series([1000, 2000]).cast(kind)}
+    for make in (pl.DataFrame, pl.LazyFrame):
+        with pytest.raises(InputError, match="times in by must differ by a microsecond"):
+            rows_by(make(columns))
+        assert sorted(rows_by(make(wide)).values()) == [1, 1]
+
+
+def test_columns_that_are_no_groups_are_refused(lazy_constructor):
+    columns = {"y": [1, None], "s": [2.0, 1.0], "undercount_rows": [1, 2], "h": [1, 2]}
+    for make in (lazy_constructor, pl.DataFrame):
+        with pytest.raises(InputError, match="by must name a column once; got 'h' 2 times"):
+            rows_by(make(columns), ["h", "h"])
+        with pytest.raises(InputError, match="columns of by must not begin with 'undercount_'"):
+            rows_by(make(columns), "undercount_rows")
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pl.LazyFrame, pd.DataFrame, pa.table])
+@pytest.mark.parametrize("value", [[1], {"a": 1}], ids=["list", "struct"])
+def test_lists_are_no_groups(make, value):
+    with pytest.raises(InputError, match="by must hold text, numbers or dates; got"):
+        rows_by(make({"y": [1, None], "s": [2.0, 1.0], "g": [value, value]}))
+
+
+def test_columns_of_other_encodings_are_read_as_evaluate_reads_them():
+    y, s = [1, None, 0, 1], [0.4, 0.3, 0.2, 0.1]
+    words = pc.run_end_encode(pa.array(["a", "a", None, "b"]))
+    assert rows_by(pa.table({"y": y, "s": s, "g": words})) == {"a": 2, "b": 1, None: 1}
+    expected = ScoreCounts.from_rows(y, s)
+    for frame in (
+        pd.DataFrame({"y": pd.Series(y, dtype=object), "s": pd.Series(s, dtype=object)}),
+        pd.DataFrame({"y": pd.Categorical(y), "s": pd.Categorical(s)}),
+        pa.table({"y": pa.array(y).dictionary_encode(), "s": pa.array(s).dictionary_encode()}),
+    ):
+        counts = count_scores(frame, label="y", score="s")
+        assert counts.positive.tolist() == expected.positive.tolist()
+        assert counts.score.tolist() == expected.score.tolist()
+
+
+def test_columns_without_text_names_are_named_in_the_message():
+    with pytest.raises(InputError, match="no column '0' in the frame; did you mean 0"):
+        count_scores(pd.DataFrame({0: [1, 0], 1: [2.0, 1.0]}), label="0", score="1")
+    pairs = pd.DataFrame({("a", "y"): [1, 0], ("a", "s"): [2.0, 1.0]})
+    with pytest.raises(InputError, match=r"It has \('a', 'y'\), \('a', 's'\)"):
+        count_scores(pairs, label="y", score="s")

@@ -199,3 +199,59 @@ def test_what_the_database_refuses_is_one_line_without_the_password(connection, 
         printed = capsys.readouterr()
         assert len(printed.err.splitlines()) == 1, printed.err
         assert "hush" not in printed.err + printed.out
+
+
+@pytest.fixture(scope="module")
+def odd(server, connection):
+    """Make a table of columns that PostgreSQL compares or holds in ways of its own."""
+    for statement in (
+        "CREATE EXTENSION IF NOT EXISTS citext",
+        "CREATE COLLATION fold (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+        """CREATE TABLE odd AS SELECT (i % 4 = 0)::int AS y, i / 2.0::float8 AS s,
+            (CASE WHEN i % 2 = 0 THEN 'A' ELSE 'a' END)::citext AS c,
+            (CASE WHEN i % 2 = 0 THEN 'A' ELSE 'a' END) COLLATE "fold" AS f,
+            9007199254740992::numeric + i AS long, ARRAY[i] AS list, i % 3 = 0 AS flag,
+            CASE WHEN i % 4 = 0 THEN 1 ELSE 'NaN'::numeric END AS n,
+            CASE WHEN i % 2 = 0 THEN '0.5' ELSE '1.5' END AS word
+        FROM generate_series(0, 399) AS i""",
+    ):
+        connection.raw_sql(statement).close()
+    connection.con.commit()
+    return server
+
+
+@pytest.mark.parametrize("column", ["c", "f"])
+def test_spellings_that_compare_equal_are_segments_of_their_own(odd, connection, column):
+    del odd
+    for compact in (True, None):
+        options = {"label": "y", "score": "s", "unlabeled": 0, "compact": compact}
+        found = uc.count_scores(connection.table("odd"), by=column, **options)
+        numbers = {name: (counts.n_rows, counts.n_positive) for name, counts in found.items()}
+        assert numbers == {"A": (200, 100), "a": (200, 0)}
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        (["--label", "y", "--score", "long"], "stay within ±2**53"),
+        (["--label", "y", "--score", "word"], 'CAST("word" AS DOUBLE PRECISION)'),
+        (["--label", "y", "--score", "s", "--by", "list"], "got list(int32) in column 'list'"),
+    ],
+)
+def test_columns_that_cannot_be_counted_are_named(odd, columns, words, capsys):
+    assert main(["evaluate", "--from", odd, "--table", "odd", *columns]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert words in line
+
+
+def test_numeric_labels_that_are_nan_are_missing_and_truth_values_are_scores(odd, capsys):
+    columns = ["--label", "n", "--score", "flag", "--prevalence", "0.3"]
+    assert main(["evaluate", "--from", odd, "--table", "odd", *columns]) == 0
+    assert "labelled positive 100 · unlabeled 300" in capsys.readouterr().out
+
+
+def test_a_sample_that_is_drawn_anew_each_time_is_refused(odd, capsys):
+    query = ["--query", "SELECT y, s FROM odd TABLESAMPLE bernoulli (50)"]
+    columns = ["--label", "y", "--score", "s", "--prevalence", "0.3"]
+    assert main(["evaluate", "--from", odd, *query, *columns]) == 2
+    assert "gave other rows when it was read again" in capsys.readouterr().err

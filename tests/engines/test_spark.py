@@ -209,6 +209,35 @@ def test_a_task_that_always_fails_is_an_error(frame):
         count_scores(broken, label="y", score="s")
 
 
+@pytest.mark.parametrize(
+    ("schema", "label", "words"),
+    [
+        ("`y.y` double, s double", "y.y", "point or a backtick"),
+        ("`y``y` double, s double", "y`y", "point or a backtick"),
+        ("y double, s double, S double", "y", "'s' may be any of 's', 'S'"),
+    ],
+)
+def test_names_that_spark_reads_otherwise_are_refused(spark, schema, label, words):
+    frame = spark.createDataFrame([], schema)
+    with pytest.raises(InputError, match=words):
+        count_scores(frame, label=label, score="s")
+
+
+def test_long_decimals_and_nested_segments_are_refused(spark):
+    rows = spark.range(8).selectExpr(
+        "cast(id % 4 = 0 as int) as y",
+        f"cast({2**53} + id as decimal(38, 0)) as s",
+        "array(id) as a",
+        "map(id, id) as m",
+    )
+    options = {"label": "y", "score": "s", "unlabeled": 0}
+    with pytest.raises(InputError, match=r"stay within ±2\*\*53"):
+        count_scores(rows, **options)
+    for column in ("a", "m"):
+        with pytest.raises(InputError, match=f"in column '{column}'. Make a text"):
+            count_scores(rows, by=column, **options)
+
+
 CONNECT = """
 import sys
 import numpy as np

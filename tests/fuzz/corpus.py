@@ -44,6 +44,11 @@ def _weighing(question: str, seed: int, kind: str = "plain", **arguments: Any) -
 
 
 CORPUS = [
+    ("files", "y,s\n1,900719925474099300.0\n0,900719925474099301.0\n"),
+    ("options", ["evaluate", "@part.parquet", "@more/part.parquet", "--prevalence", "0.4"]),
+    ("options", ["evaluate", "@rows.csv", *COLUMNS, "--weight", "w", "--weight", "p"]),
+    ("options", ["evaluate", "@rows.csv", *COLUMNS, "--by", "g", "--by", "g"]),
+    ("options", ["evaluate", "@rows.csv", *COLUMNS, "--label", "y", "--prevalence", "0.4"]),
     (
         "rows",
         {"y": [1, 0, None], "score": [1.0, 0.5, 0.2], "threshold": math.inf, "prevalence": 0.5},
@@ -437,5 +442,33 @@ CORPUS = [
             *("monitor", "@rows.csv", "--score", "s", "--observed", "d", "--found", "e"),
             *("--threshold", "1", "--until", "inf"),
         ],
+    ),
+    # Thresholds that are fractions, which Python 3.11 cannot write with so many digits.
+    _question("deployed", prevalence=0.001, threshold=Fraction(1, 3)),
+    _function("plan", threshold=Fraction(1, 3), budget=2),
+    # All rows flagged: their share is one, and by rounding of weights a little more.
+    (
+        "metrics",
+        {
+            "metric": "predicted_positive_rate",
+            "y": np.array([1.0, 1.0, 1.0, np.nan, np.nan, np.nan]),
+            "score": np.array([0.0, 1.0, 0.0, 1.0, 0.0, 1.0]),
+            "threshold": 0.0,
+            "unlabeled_prevalence": 0.0,
+            "target": "population",
+            "sample_weight": [2.0, 0.76, 1.31, 0.54, 0.04, 0.44],
+        },
+    ),
+    # A share of rows as a fraction; no name of a metric; verdicts that leave no negative in a draw.
+    ("rows", {**MORE, "prevalence": 0.5, "top": Fraction(1, 3)}),
+    _question("leaderboard", "models", metric=np.array([])),
+    (
+        "questions",
+        {
+            **_question("costing", "reviews", false_positive=0, false_negative=1)[1],
+            "seed": 942653453,
+            "rows": 12,
+            "share": (0.1, 0.4),
+        },
     ),
 ]

@@ -1,6 +1,7 @@
 """Audited rows against all rows: gaps by enumeration, ranks by scipy, alarms by drawing audits."""
 
 import itertools
+import json
 
 import numpy as np
 import pytest
@@ -68,8 +69,8 @@ def test_an_audit_of_high_scores_alone_meets_and_fails_nothing():
         (lambda rank: 0.2 * (rank < 0.7), "fail", "above"),
         (lambda rank: 0.2 * (np.abs(rank - 0.5) > 0.1), "fail", "from"),
         # Looked at everywhere, high scores more often: verdicts stand for their own scores.
-        (lambda rank: 0.05 + 0.3 * rank, "warn", "score higher"),
-        (lambda rank: 0.35 - 0.3 * rank, "warn", "score lower"),
+        (lambda rank: 0.05 + 0.3 * rank, "fail", "score higher"),
+        (lambda rank: 0.35 - 0.3 * rank, "fail", "score lower"),
     ],
 )
 def test_what_kind_of_audit_it_was(looked, level, words):
@@ -85,3 +86,45 @@ def test_random_audits_raise_no_alarm(digits):
         y, score = audit(seed, lambda _: 0.1, 800, digits)
         levels.append(audit_check(uc.ScoreCounts.from_rows(y, score, unlabeled=None)).level)
     assert levels.count("ok") >= 148  # each test alarms once in a thousand
+
+
+def test_every_number_of_an_audit_names_that_it_was_random(tmp_path):
+    y, score = audit(3, lambda _: 0.2)
+    found = uc.evaluate(y, score, audited=True, threshold=1.0)
+    assert fair_sample(found).level == "ok"
+    assert all("random audit" in row.estimate.needs for row in found.rows)
+    assert "random audit" in found.best_threshold().gain.needs
+    for condition, outcome in (("precision >= 0.1", "met"), ("precision <= 0.1", "failed")):
+        verdict = found.require(condition)
+        assert verdict.outcome == outcome
+        assert "reviews, random audit, right labels" in str(verdict)
+    assert "random audit" in found.verdict.rests_on
+    said = "if the audit was random"
+    facts = json.loads(found.to_json())["models"][0]
+    assert "random audit" in facts["verdict"]["rests_on"]
+    assert facts["verdict"]["words"] == said
+    assert f"**{said}**" in found.to_markdown()
+    found.to_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert said in page
+    assert "reviews, random audit" in page
+
+
+def test_reviews_that_a_plan_drew_need_no_random_audit():
+    rng = np.random.default_rng(0)
+    truth = rng.random(3000) < 0.2
+    y, score = np.where(truth & (rng.random(3000) < 0.3), 1, 0), rng.normal(2 * truth)
+    plan = uc.plan_reviews(y, score, unlabeled=0, budget=100, threshold=1.0)
+    reviews = plan.answered(truth[plan.rows])
+    found = uc.evaluate(y, score, unlabeled=0, threshold=1.0, reviews=reviews)
+    assert not any("random audit" in row.estimate.needs for row in found.rows)
+
+
+def test_models_compared_on_an_audit_need_that_it_was_random():
+    y, score = audit(3, lambda _: 0.2)
+    poor = score + np.random.default_rng(0).normal(scale=2, size=len(score))
+    found = uc.compare(y, {"good": score, "poor": poor}, audited=True)
+    assert "random audit" in found.needs
+    verdict = found.require("good.roc_auc > poor.roc_auc")
+    assert verdict.outcome == "met"
+    assert "random audit" in str(verdict)

@@ -1,6 +1,8 @@
 """One test a check: it is silent on good data and speaks up on the data it is for."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
@@ -265,3 +267,44 @@ def test_uc013_says_no_score_that_compact_counts_do_not_know():
         truth = np.where(y == 1, score, score + 3).max()
         assert ("or more" in advice) == compact
         assert said <= truth if compact else said == pytest.approx(truth, abs=1e-4)
+
+
+@pytest.mark.parametrize(("kind", "threshold"), [(np.float32, 0.7), (np.float16, 0.1)])
+def test_uc024_rows_at_the_threshold_in_single_precision(kind, threshold):
+    y, score, _ = rows()
+    rounded = np.round(score, 1).astype(kind)
+    near = float(kind(threshold))
+    at = int(np.count_nonzero(rounded == kind(threshold)))
+    assert near < threshold
+    assert at > 10  # so many rows NumPy flags, and an exact comparison does not
+    frame = pd.DataFrame({"y": y, "s": rounded.astype(np.float32)})
+    for evaluation in (
+        uc.evaluate(y, rounded, prevalence=0.3, threshold=threshold),
+        uc.evaluate(frame, "s", label="y", prevalence=0.3, threshold=threshold),
+        uc.evaluate(
+            pl.from_pandas(frame).lazy(), "s", label="y", prevalence=0.3, threshold=threshold
+        ),
+        uc.evaluate(uc.ScoreCounts.from_rows(y, rounded), prevalence=0.3, threshold=threshold),
+    ):
+        (found,) = [check for check in evaluation.checks if check.code == "UC024"]
+        assert found.message.startswith(f"{at} rows at {near!r}, which is {threshold} in the prec")
+        assert found.advice == f"pass threshold={near!r} to flag them too"
+        assert "UC024 warn" in str(evaluation)
+    advised = uc.evaluate(y, rounded, prevalence=0.3, threshold=near)
+    double = uc.evaluate(y, np.round(score, 1), prevalence=0.3, threshold=threshold)
+    assert "UC024" not in {check.code for check in (*advised.checks, *double.checks)}
+    assert advised["recall"].value == double["recall"].value
+
+
+def test_scores_in_single_precision_are_compared_as_exactly_by_every_route():
+    y, score, _ = rows()
+    single = np.round(score, 1).astype(np.float32)
+    chance, days = np.linspace(0.3, 0.8, len(y)), np.arange(len(y)) % 300.0
+    found = np.where(y == 1, days + 20, np.nan)
+    models = {"propensity": chance, "threshold": 0.7}
+    for call in (
+        lambda s: uc.evaluate(y, s, **models),
+        lambda s: uc.compare(y, {"a": s, "b": -s}, **models),
+        lambda s: uc.monitor(s, observed=days, found=found, threshold=0.7, until=400),
+    ):
+        assert str(call(single)) == str(call(single.astype(np.float64)))

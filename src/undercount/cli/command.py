@@ -25,6 +25,7 @@ from undercount.errors import InputError
 FINE, REQUIREMENT_FAILS, BAD_INPUT, INCONCLUSIVE = 0, 1, 2, 3
 # As by convention: an error in the program itself, and a pipe whose reader has gone.
 UNEXPECTED, READER_GONE = 70, 141
+READ_COUNTS = ("evaluate", "prevalence")  # the commands that take counts files for rows
 # A file that exists is known by device and number, which its links share; others by their path.
 Place = tuple[int, int] | str
 
@@ -117,6 +118,25 @@ class Command(click.Command):
 
     context_class = Context
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; an option of one value that is given twice is refused.
+
+        click would take the last without a word.
+        """
+        if not ctx.resilient_parsing:
+            given = self.make_parser(ctx).parse_args(list(args))[2]
+            for option in dict.fromkeys(given):
+                single = isinstance(option, click.Option) and not (
+                    option.multiple or option.is_flag
+                )
+                if single and given.count(option) > 1:
+                    raise click.UsageError(
+                        f"{option.opts[-1]} takes one value; it is given {given.count(option)} "
+                        "times. Leave all but one out",
+                        ctx,
+                    )
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Check the files, run, and return the exit code."""
         try:
@@ -146,11 +166,11 @@ class Command(click.Command):
         except (OSError, MemoryError, ImportError) as error:
             if ctx.params["debug"]:
                 traceback.print_exc()
-            tell(f"undercount: {_describe_system(error)}")
+            tell(f"undercount: {_describe_system(error, self.name)}")
             return BAD_INPUT
         except Exception as error:  # noqa: BLE001 - whatever it is, its code must not be a verdict's
             if type(error).__name__ == "OutOfMemoryException":  # DuckDB's, which is not loaded here
-                tell(f"undercount: {_describe_system(MemoryError())}")
+                tell(f"undercount: {_describe_system(MemoryError(), self.name)}")
                 return BAD_INPUT
             return _report_unexpected(error, debug=ctx.params["debug"])
 
@@ -174,11 +194,13 @@ class Command(click.Command):
         return found
 
 
-def _describe_system(error: OSError | MemoryError | ImportError) -> str:
+def _describe_system(error: OSError | MemoryError | ImportError, command: str | None) -> str:
     """Say what the system refused."""
     if isinstance(error, ImportError):
         return neutralise(f"a library cannot be loaded: {error}")
     if isinstance(error, MemoryError):
+        if command not in READ_COUNTS:
+            return "there is not enough memory; use fewer of the rows, drawn at random"
         return (
             "there is not enough memory; count the rows to a file with undercount count, which "
             "needs little, and use that"

@@ -1,6 +1,8 @@
 """Count files into small files, and add those up."""
 
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import click
 
@@ -14,6 +16,8 @@ from undercount.cli.command import (
 )
 from undercount.cli.options import CLUSTER, DATA, DEBUG, QUIET, database_options, reading_options
 from undercount.cli.streams import fit, print_text, tell
+from undercount.count.databases import FILE_DATABASES, redact
+from undercount.count.paths import STANDARD_INPUT
 from undercount.errors import InputError, collect_warnings
 
 OUTPUT = click.option(
@@ -39,6 +43,7 @@ def count(data: tuple[str, ...], output: str, **options: Any) -> int:
     from undercount.count.counts_file import (  # noqa: PLC0415
         check_name,
         fingerprint,
+        table_fingerprints,
         write_counts,
     )
 
@@ -48,17 +53,27 @@ def count(data: tuple[str, ...], output: str, **options: Any) -> int:
     # Every score is kept, so that parts add up and any threshold can be asked of the file.
     reading = read(data, options, [], compact=None)
     counts = reading.counts[options["scores"][0]]
-    asked = (options["label"], options["scores"][0], options["unlabeled"])
     given = data or ((options["positives"], options["unlabeled"]) if options["positives"] else ())
-    files = [file for path in given for file in files_of(path)]
-    # Standard input and tables cannot be known again.
-    source = () if "-" in given or not given else (fingerprint(files, *asked),)
+    source: tuple[str, ...] = ()
+    if not given:
+        source = table_fingerprints(_name_table(options), counts)
+    elif STANDARD_INPUT not in given:  # which cannot be known again
+        source = tuple(fingerprint(file) for path in given for file in files_of(path))
     apart = reading.sampling if reading.sampling == "case-control" else None
-    write_counts(counts, output, source=source, sampling=apart)
+    write_counts(counts, output, source=source, sampling=apart, score=options["scores"][0])
     if not options["quiet"]:
         print_notes(reading.notes)
         print_text(fit(f" {counts!r}\n wrote {output}"))
     return FINE
+
+
+def _name_table(options: dict[str, Any]) -> str:
+    """Write which table of which database was counted, without a password."""
+    url = urlsplit(options["database"])
+    place = redact(options["database"], options["database"])
+    if url.scheme in FILE_DATABASES:
+        place = str(Path(unquote(url.netloc + url.path)).resolve())
+    return "\n".join([place, options["table"] or "", " ".join((options["query"] or "").split())])
 
 
 @click.command(cls=Command, short_help="Add up counts files.")
@@ -73,10 +88,11 @@ def merge(parts: tuple[str, ...], output: str, **_debug: bool) -> int:
     )
 
     check_name(output)
+    files = [file for part in parts for file in files_of(part)]
     # What is done stands there until the sum is complete; then it is removed.
-    refuse_overwriting(parts, {"--output": f"{output}.unfinished"})
+    refuse_overwriting(files, {"--output": f"{output}.unfinished"})
     with progress("merging", {}) as bar, collect_warnings() as warned:
-        counts = merge_counts(parts, output, progress=bar)
+        counts = merge_counts(files, output, progress=bar)
     for warning in warned:
         tell(f"undercount: {warning}")
     print_text(fit(f" {counts!r}\n wrote {output}"))

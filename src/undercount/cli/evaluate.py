@@ -32,6 +32,7 @@ from undercount.cli.options import (
     interval_options,
     output_options,
     reading_options,
+    refuse_repeated,
     review_arguments,
     review_options,
     share_arguments,
@@ -101,6 +102,7 @@ if TYPE_CHECKING:
 @click.option(
     "--by",
     multiple=True,
+    callback=refuse_repeated,
     help="Column of segments (country, month): a row for each; repeat. A --prevalence then is that "
     "of all rows, shared out by one label frequency, or of each: DE=3%,FR=5%.",
 )
@@ -110,6 +112,7 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     """Evaluate the scores of DATA (CSV, TSV, Parquet, JSON lines, globs, - or a counts file)."""
     from undercount.cli.inputs import read, read_kept  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
+    from undercount.read.flagged_check import nearest_below  # noqa: PLC0415
     from undercount.read.metric_name import parse_metric  # noqa: PLC0415
 
     if options["by"]:
@@ -124,7 +127,8 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     options["threshold"] = _one_threshold(options.pop("thresholds"))
     requirements = read_requirements(options, options["threshold"])
     knots = [r.threshold for r in requirements if r.threshold is not None]
-    knots += [options["threshold"]] if options["threshold"] is not None else []
+    if options["threshold"] is not None:
+        knots += [options["threshold"], *nearest_below(options["threshold"])]
     verdicts = read_verdicts(options["reviews"])
     if verdicts is not None:
         knots += verdicts.knots

@@ -29,7 +29,7 @@ QUESTIONS = (
     Question(
         "Did somebody verify a random sample of all rows?",
         (f"undercount evaluate {COLUMNS} --audited",),
-        "verdicts are right",
+        "nobody chose them, and verdicts are right",
     ),
     Question(
         "Are both classes labelled, but only where somebody looked?",

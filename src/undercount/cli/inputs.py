@@ -8,27 +8,27 @@ import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import duckdb
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from undercount.cli.command import progress
 from undercount.cli.dates import date_columns, take_dates
 from undercount.cli.options import DATABASE_VARIABLE
-from undercount.count.arrays import row_words
+from undercount.count.arrays import LARGEST_WEIGHT, WEIGHT_RULE, row_words
 from undercount.count.counts_file import is_counts_file, open_counts
 from undercount.count.databases import open_table
-from undercount.count.files import read_numbers, refuse_text, relation_of
+from undercount.count.files import read_numbers, refuse_text, refuse_weights, relation_of
 from undercount.count.frames import check_columns, count_scores, open_frame
-from undercount.count.groups import is_nan
-from undercount.count.paths import expand_paths
-from undercount.count.queries import ROWS, collect
+from undercount.count.groups import ColumnRoles, refuse_long_integers
+from undercount.count.label_totals import keep_scored, total_labels
+from undercount.count.paths import expand_paths, find_files, name_files
+from undercount.count.queries import collect
 from undercount.count.sources import Source, open_source
 from undercount.count.sql import quote_name
+from undercount.count.stored_columns import as_numbers, numbers_of
 from undercount.counts import ALL_LABELLED, ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError
@@ -48,6 +48,16 @@ RECODE_LOOKED = (
 )
 CASE = "write it into --query, CASE WHEN … THEN 1 ELSE 0 END"
 JOIN = "make one column of both, 1 where either found a positive, and give a --prevalence"
+ROW_BY_ROW = (
+    ", and models are compared row by row: counts of two scores do not say which rows they share. "
+    "Pass the file of rows with --label and a --score for each model; or judge each counts file by "
+    "itself with undercount evaluate"
+)
+OF_ROWS = (
+    ": --cluster, --chance, --found and --observed name columns of rows, and counts keep none. "
+    "Pass the file of rows with --label and --score; undercount count --cluster COLUMN keeps of "
+    "clusters what intervals need"
+)
 # Column of rows that any source of labels found positive.
 EITHER = "found by either"
 ONE_MEANS = "1 means found by that source, and every row counts once"
@@ -127,8 +137,10 @@ def read(
             whose = options.get("cluster")
             return _count_database(options, by, knots=knots, compact=compact, cluster=whose)
         refuse_no_data(data)
-        if label is None and not scores and all(map(is_counts_file, data)):
-            return _read_counts_files(data, options)
+        if label is None and not scores:
+            files = expand_paths(data)
+            if all(map(is_counts_file, files)):
+                return _read_counts_files(files, options)
         if label is None or not scores:
             with open_source(data, []) as source:
                 names = ", ".join(map(repr, source.types))
@@ -185,6 +197,7 @@ def read_kept(
     from undercount.read.counted_model import count_model  # noqa: PLC0415 - only when needed
 
     refuse_no_data(data)
+    refuse_counts(data, OF_ROWS)
     rows = take_dates(read_models(data, options), options)
     about = {"target": options["target"] or "dataset"}
     about["confidence_level"] = options["confidence_level"]
@@ -244,6 +257,10 @@ def count_rows(
             segments = _count_segments(rows.scored, counted, by, options)
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error, {label: RECODE})
+        except InputError:
+            if weight is not None:
+                refuse_weights(source, weight, scores)
+            raise
     return Reading(dict(counted), "single-sample", [rows.words, note], segments, sources, tests)
 
 
@@ -332,6 +349,8 @@ def find_rows(
     )
     kept = relation.filter(f"NOT ({missing})")
     found = kept.aggregate(f"{quote_name(label)} AS value, count(*) AS number").fetchall()
+    if not found:
+        refuse_no_score(scores, source.place)
     dropped = total - sum(number for _, number in found)
     return ScoredRows(kept, dict(found), read_words(total, dropped))
 
@@ -372,14 +391,17 @@ def open_rows(
         frame: Any = open_frame(table)
         place = options["table"] or "the query"
         check_columns([label, *scores, *others], frame.collect_schema().names(), place)
-        total = int(collect(frame.select(nw.len().alias(ROWS)))[ROWS][0])
-        if total == 0:
-            raise InputError(f"{place} has no rows")
-        kept = frame.filter(*(~(nw.col(name).is_null() | is_nan(nw.col(name))) for name in scores))
-        found = collect(kept.group_by(label).agg(nw.len().alias(ROWS)))
-        labels = dict(zip(found[label].tolist(), found[ROWS].tolist(), strict=True))
-        words = read_words(total, total - sum(labels.values()))
-        yield ScoredRows(kept.to_native(), labels, words)
+        weight = [name for name in (options.get("weight"),) if name]
+        frame = numbers_of(frame, label, scores, weight, place)
+        first = total_labels(frame, label, scores)
+        first.refuse_none(scores, place)
+        words = read_words(first.rows, first.rows - sum(first.scored.values()))
+        try:
+            yield ScoredRows(keep_scored(frame, scores).to_native(), first.scored, words)
+        except InputError:  # perhaps for no other reason
+            first.refuse_other(total_labels(frame, label, scores), place)
+            raise
+        first.refuse_other(total_labels(frame, label, scores), place)
 
 
 def _fetch_columns(
@@ -391,7 +413,11 @@ def _fetch_columns(
         frame: Any = open_frame(table)
         names, place = list(dict.fromkeys([*numbers, *groups])), options["table"] or "the query"
         check_columns(names, frame.collect_schema().names(), place)
-        found = collect(frame.select(*names))
+        label, scores = options["label"], tuple(options["scores"])
+        rest = [name for name in numbers if name not in (label, *scores)]
+        frame = numbers_of(frame, label, scores, rest, place)
+        refuse_long_integers(frame, ColumnRoles(label, scores, None, None, ()))
+        found = collect(as_numbers(frame, scores, scores).select(*names))
     if not len(found[names[0]]):
         raise InputError(f"{place} has no rows")
     return {
@@ -421,7 +447,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
         notes = rows.notes + ([f"{dropped:,} dropped (missing score)"] if dropped else [])
         columns = {name: score[kept] for name, score in rows.scores.items()}
         return ModelColumns(rows.labels[kept], columns, rows.sampling, notes)
-    _refuse_counts(data)
+    refuse_counts(data, ROW_BY_ROW)
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN --score COLUMN")
     weight, chance = options["weight"], options.get("chance")
@@ -437,6 +463,9 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
         words = word_of(label, positive)
         found = read_numbers(data, numbers, {label: RECODE}, groups, words, dates)
     kept = _complete(found, scores)
+    if not kept.any():
+        place = options["table"] or "the query" if in_database else ", ".join(data)
+        refuse_no_score(scores, place)
     labels = found[label][kept]
     values, times = np.unique(labels, return_counts=True)
     coding, note = infer_coding(
@@ -450,6 +479,8 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     notes = [read_words(len(kept), len(kept) - len(labels)), note]
     chosen = {name: found[name][kept] for name in scores}
     weights = found[weight][kept] if weight else None
+    if weights is not None and not in_database:
+        _check_weights(weights, np.flatnonzero(kept), weight)
     return ModelColumns(
         labels,
         chosen,
@@ -464,9 +495,26 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     )
 
 
+def _check_weights(weights: FloatArray, place: NDArray[np.intp], column: str) -> None:
+    """Refuse a weight that cannot be used, by its row in the files."""
+    usable = (weights == 0) | ((weights >= 1 / LARGEST_WEIGHT) & (weights <= LARGEST_WEIGHT))
+    if not usable.all():
+        first = int(np.argmin(usable))
+        raise InputError(
+            f"--weight must be {WEIGHT_RULE}; got {weights[first]} in column {column!r}, row "
+            f"{place[first] + 1}"
+        )
+
+
 def _complete(columns: dict[str, FloatArray], names: Sequence[str]) -> NDArray[np.bool_]:
     """Tell the rows that have a number in each of some columns."""
     return np.asarray(np.all([~np.isnan(columns[name]) for name in names], axis=0))
+
+
+def refuse_no_score(scores: Sequence[str], place: str) -> NoReturn:
+    """Say that no row has a score, or none every score."""
+    columns = " and ".join(f"column {name!r}" for name in scores)
+    raise InputError(f"no row of {place} has a score in {columns}; name another --score")
 
 
 def read_words(total: int, dropped: int) -> str:
@@ -631,14 +679,14 @@ def _read_counts_files(paths: Sequence[str], options: dict[str, Any]) -> Reading
     """Read counts files, each as a model named by its file."""
     why = "what a label means and weighs was settled when they were counted"
     _refuse(options, ("weight", "unlabeled", "negative", "positive_label"), "counts files", why)
-    files = {path: open_counts(path) for path in expand_paths(paths)}
+    files = {name: open_counts(path) for name, path in name_files(paths).items()}
     samplings = {file.sampling or "single-sample" for file in files.values()}
     if len(samplings) > 1:
         raise InputError(
             "some of the counts files are of rows drawn apart (case-control) and some are not; "
             "judge them one by one"
         )
-    counts = {Path(path).stem: file.counts for path, file in files.items()}
+    counts = {name: file.counts for name, file in files.items()}
     return Reading(counts, samplings.pop(), [f"{path}: counts" for path in paths])
 
 
@@ -656,12 +704,9 @@ def refuse_no_data(data: tuple[str, ...]) -> None:
         raise InputError("name a file of scores and labels, or - for standard input")
 
 
-def _refuse_counts(paths: Sequence[str]) -> None:
-    """Say why counts files cannot be compared."""
-    counted = [path for path in paths if is_counts_file(path)]
-    if counted:
-        raise InputError(
-            f"{counted[0]} is a counts file, and models are compared row by row: counts of two "
-            "scores do not say which rows they share. Pass the file of rows with --label and a "
-            "--score for each model; or judge each counts file by itself with undercount evaluate"
-        )
+def refuse_counts(paths: Sequence[str], why: str) -> None:
+    """Refuse counts files where rows are needed; the first of a folder speaks for all."""
+    for path in paths:
+        for file in find_files(path)[:1]:
+            if is_counts_file(file):
+                raise InputError(f"{file} is a counts file{why}")

@@ -46,6 +46,8 @@ class ShareType(click.ParamType):  # type: ignore[type-arg]  # generic in newer 
         """Return the share of each segment; names may hold commas, the last = ends them."""
         found: dict[str, Any] = {}
         for name, share in EACH.findall(value):
+            if name.strip() in found:
+                self.fail(f"{value!r} gives {name.strip()!r} two shares", param, ctx)
             found[name.strip()] = self.convert(share, param, ctx)
         if not found or EACH.sub("", value).strip():
             self.fail(f"{value!r} is no list like DE=3%,FR=5%", param, ctx)
@@ -171,8 +173,17 @@ QUIET = click.option(
 DEBUG = click.option("--debug", is_flag=True, help="Show tracebacks.")
 
 
-def _split_labels(ctx: click.Context, _option: Any, given: tuple[str, ...]) -> str | None:
+def refuse_repeated(_ctx: Any, _option: Any, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse a column that an option names twice: one of them would be left out without a word."""
+    for place, name in enumerate(given):
+        if name in given[:place]:
+            raise click.BadParameter(f"{name!r} is named twice; leave one out")
+    return given
+
+
+def _split_labels(ctx: click.Context, option: Any, given: tuple[str, ...]) -> str | None:
     """Return the first column of labels, and keep a second one, a source of its own, beside it."""
+    refuse_repeated(ctx, option, given)
     if "" in given:
         raise click.BadParameter("--label must not be empty")
     if len(given) > 1 and ctx.command.name not in ("evaluate", "plan"):
@@ -201,7 +212,13 @@ LABEL = click.option(
 )
 _columns = (
     LABEL,
-    click.option("--score", "scores", multiple=True, help="Column of scores; repeat for models."),
+    click.option(
+        "--score",
+        "scores",
+        multiple=True,
+        callback=refuse_repeated,
+        help="Column of scores; repeat for models.",
+    ),
 )
 _codings = (
     click.option("--unlabeled", help="Label value that means unlabeled; with --positives, a file."),

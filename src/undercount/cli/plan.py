@@ -19,6 +19,7 @@ from undercount.cli.options import (
     ThresholdType,
     TopType,
     database_options,
+    refuse_repeated,
 )
 from undercount.cli.streams import print_text
 from undercount.errors import InputError
@@ -27,10 +28,21 @@ if TYPE_CHECKING:
     from undercount.read.plan_rows import RowPlan
 
 
+def _join_columns(_ctx: Any, _option: Any, given: tuple[str, ...]) -> str | None:
+    """Return the columns of all --keep; nothing if there is none, which means those of before."""
+    return ",".join(given) if given else None
+
+
 @click.command(cls=Command, short_help="Choose the rows whose review says most.")
 @DATA
 @LABEL
-@click.option("--score", "scores", multiple=True, help="Column of scores; the first makes strata.")
+@click.option(
+    "--score",
+    "scores",
+    multiple=True,
+    callback=refuse_repeated,
+    help="Column of scores; the first makes strata.",
+)
 @click.option("--unlabeled", help="Label value that means unlabeled.")
 @click.option("--negative", type=float, help="Label value that means verified negative (0).")
 @POSITIVE_LABEL
@@ -64,8 +76,10 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--keep",
-    help="Columns that reviewers shall see: id,amount. In a further round those of the last one, "
-    "unless named.",
+    multiple=True,
+    callback=_join_columns,
+    help="Columns that reviewers shall see: id,amount; repeat. In a further round those of the "
+    "last one, unless named.",
 )
 @CLUSTER
 @click.option(

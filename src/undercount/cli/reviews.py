@@ -24,6 +24,7 @@ from undercount.cli.inputs import (
     names_database,
     open_rows,
     refuse_beside_sources,
+    refuse_counts,
     refuse_no_data,
     source_words,
     unlabeled_value,
@@ -31,7 +32,6 @@ from undercount.cli.inputs import (
 )
 from undercount.cli.options import thresholds_of
 from undercount.count.arrays import row_words
-from undercount.count.counts_file import is_counts_file
 from undercount.count.draw import sample_scores, with_position
 from undercount.count.files import refuse_text, relation_of
 from undercount.count.frames import count_scores
@@ -61,10 +61,7 @@ def plan_files(data: Sequence[str], options: dict[str, Any]) -> tuple[RowPlan, l
     if not in_database:
         refuse_no_data(tuple(data))
     label, scores = options["label"], list(dict.fromkeys(options["scores"]))
-    if any(map(is_counts_file, data)):
-        raise InputError(
-            f"{data[0]} is a counts file, which has no rows to look at; name the file of rows"
-        )
+    refuse_counts(data, ", which has no rows to look at; name the file of rows")
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN")
     if in_database and options["reviews"]:

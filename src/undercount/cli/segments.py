@@ -1,6 +1,7 @@
 """Evaluate segment by segment, and write what was found."""
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from undercount.cli.command import print_notes, prints, progress
@@ -87,6 +88,7 @@ def _name_shares(options: dict[str, Any], segments: "SegmentModels") -> dict[str
     from undercount.show.segments import segment_name  # noqa: PLC0415 - only when needed
 
     names = {segment_name(segment): segment for segment in segments.parts}
+    shown = Counter(map(segment_name, segments.parts))
     found = dict(options)
     for name in SHARES:
         given = options[name]
@@ -99,6 +101,11 @@ def _name_shares(options: dict[str, Any], segments: "SegmentModels") -> dict[str
                     f"--{name.replace('_', '-')} {each}=…: no segment of {segments.column} is "
                     f"called so; there are {', '.join(list(names)[:10])}"
                     + (f"; {hint}" * bool(hint))
+                )
+            if shown[each] > 1:
+                raise InputError(
+                    f"--{name.replace('_', '-')} {each}=…: {shown[each]} segments of "
+                    f"{segments.column} are written so; give them names that differ"
                 )
         found[name] = {names[each]: share for each, share in given.items()}
     return found
@@ -149,7 +156,8 @@ def _split(name: str, reading: "Reading", options: dict[str, Any]) -> "SegmentMo
 def _as_numbers(values: "NDArray[Any]") -> "NDArray[Any]":
     """Return text that is numbers throughout, as a CSV file has them, as numbers.
 
-    So 2 stands before 10, and there is a trend. Codes such as 007 and times such as 202403 stay.
+    So 2 stands before 10, and there is a trend. Codes such as 007 and times such as 202403 stay,
+    and so do all if two of them would become one.
     """
     import numpy as np  # noqa: PLC0415 - only when needed
 
@@ -160,6 +168,8 @@ def _as_numbers(values: "NDArray[Any]") -> "NDArray[Any]":
     if not numbers or is_ordered(list(held)):
         return values
     read = float if any("." in each for each in held) else int
+    if len({read(each) for each in held}) < len(held):  # 1 and 1.0 are two names
+        return values
     return np.array([None if each is None else read(each) for each in values.tolist()], object)
 
 

@@ -23,6 +23,7 @@ from undercount.cli.options import (
     SEED,
     ThresholdType,
     gate_options,
+    refuse_repeated,
 )
 from undercount.cli.streams import print_text
 from undercount.cli.wording import say
@@ -46,7 +47,12 @@ METHODS = ("own-score", "observed-score", "unobserved", "begg-greenes", "ipw", "
 @click.option("--label", required=True, help="Column of labels; missing where nobody looked.")
 @click.option("--score", required=True, help="Column of the score under test.")
 @click.option("--selection-score", help="Column of the score that chose the rows.")
-@click.option("--features", multiple=True, help="Column that the choice of rows rested on; repeat.")
+@click.option(
+    "--features",
+    multiple=True,
+    callback=refuse_repeated,
+    help="Column that the choice of rows rested on; repeat.",
+)
 @click.option(
     "--method",
     type=click.Choice(METHODS),

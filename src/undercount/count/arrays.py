@@ -2,7 +2,9 @@
 
 import math
 from collections import Counter
-from numbers import Real
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from numbers import Rational, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +16,14 @@ from undercount.errors import InputError, named, real_number, wording
 
 # Beyond this, neighbouring 64-bit integers are the same float64.
 LARGEST_EXACT_INTEGER = 2**53
+DOUBLE = 8  # bytes
 # Beyond, squared weights could not be summed.
 LARGEST_WEIGHT = 1e100
+WEIGHT_RULE = f"0 or lie between {1 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}"
 SHOWN = 5
 LABELS = {-1, 0, 1}
+# What NumPy turns into floats without a word.
+UNREAL = (np.complexfloating, np.datetime64, np.timedelta64)
 
 
 class LabelWords(NamedTuple):
@@ -58,10 +64,13 @@ def row_words(number: float, *, weighted: bool = False) -> str:
 
 
 def read_pair(
-    y: Any, score: Any, unlabeled: float | None = None
+    y: Any, score: Any, unlabeled: float | None = None, **others: Any
 ) -> tuple[NDArray[np.int8], NDArray[np.floating[Any]]]:
-    """Return labels and scores of the same rows; arguments that changed places are recognised."""
-    _refuse_other_order(y, score)
+    """Return labels and scores of the same rows; arguments that changed places are recognised.
+
+    `others` are arguments with a value a row (`sample_weight`), whose order is checked as well.
+    """
+    refuse_other_order(y=y, score=score, **others)
     try:
         labels, scores = read_labels(y, unlabeled), read_scores(score)
     except InputError:
@@ -92,18 +101,23 @@ def _looks_swapped(y: Any, score: Any) -> bool:
     return found[1] <= LABELS and not found[0] <= LABELS and len(found[0]) > len(LABELS)
 
 
-def _refuse_other_order(y: Any, score: Any) -> None:
+def refuse_other_order(**columns: Any) -> None:
     """Refuse series whose rows have the same index in another order: pairs would be wrong."""
-    one, other = (getattr(values, "index", None) for values in (y, score))
-    if not (hasattr(one, "equals") and hasattr(other, "isin")) or one is None or other is None:
-        return
-    if len(one) == len(other) and not one.equals(other) and bool(other.isin(one).all()):
-        raise InputError(
-            "y and score have the same index in different orders, so that it is open which rows "
-            "belong together; pass score.loc[y.index], or both as arrays if their rows are in the "
-            "same order",
-            argument="score",
-        )
+    first: Any = None
+    whose = ""
+    for name, values in columns.items():
+        index: Any = getattr(values, "index", None)
+        if not hasattr(index, "equals"):  # lists have a method of that name
+            continue
+        if first is None:
+            first, whose = index, name
+        elif len(first) == len(index) and not first.equals(index) and index.isin(first).all():
+            raise InputError(
+                f"{whose} and {name} have the same index in different orders, so that it is open "
+                f"which rows belong together; pass {name}.loc[{whose}.index], or both as arrays if "
+                "their rows are in the same order",
+                argument=name,
+            )
 
 
 def read_floats(values: Any, name: str) -> FloatArray:
@@ -114,7 +128,7 @@ def read_floats(values: Any, name: str) -> FloatArray:
 def read_scores(score: Any) -> NDArray[np.floating[Any]]:
     """Return scores as contiguous float32 or float64 without NaN."""
     array = _as_array(score, "score")
-    refuse_long_integers(array)
+    refuse_long_integers(_unmerged(score, array))
     array = _as_numbers(array, "score")
     wanted = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
     array = np.ascontiguousarray(array, dtype=wanted)
@@ -128,7 +142,15 @@ def read_scores(score: Any) -> NDArray[np.floating[Any]]:
     return array
 
 
-def refuse_long_integer(largest: int) -> None:
+def _unmerged(score: Any, array: NDArray[Any]) -> NDArray[Any]:
+    """Return the numbers of a list that NumPy may have merged as they were."""
+    listed = isinstance(score, list | tuple) and array.dtype == np.float64
+    if listed and array.size and np.abs(array).max() >= LARGEST_EXACT_INTEGER:
+        return np.array(score, dtype=object)
+    return array
+
+
+def refuse_long_integer(largest: Any) -> None:
     """Raise if integer scores are too large to be told apart as floats."""
     if largest > LARGEST_EXACT_INTEGER:
         raise InputError(
@@ -138,14 +160,39 @@ def refuse_long_integer(largest: int) -> None:
 
 
 def refuse_long_integers(array: NDArray[Any]) -> None:
-    """Raise if an array of integers, or of objects some of which are, holds such a score."""
-    if array.dtype == object:
-        long = (abs(value) for value in array.flat if isinstance(value, int))
-        refuse_long_integer(max(long, default=0))
-    elif array.dtype.kind in "iu" and array.dtype.itemsize == 8:  # noqa: PLR2004 - 64-bit
-        held = np.ma.compressed(array) if np.ma.isMaskedArray(array) else array
-        if held.size:
-            refuse_long_integer(max(int(held.max()), -int(held.min())))
+    """Raise if float64 would merge numbers of another type: whole ones, decimals, wider floats."""
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind == "O":
+        _refuse_merging([value for value in array.flat if _is_exact(value)])
+    elif kind in "iu" and size == DOUBLE and array.size:
+        refuse_long_integer(max(int(array.max()), -int(array.min())))
+    elif kind == "f" and size > DOUBLE:
+        found = np.unique(array[np.isfinite(array)])
+        with np.errstate(over="ignore"):
+            narrow = found.astype(np.float64)
+        if (narrow[1:] == narrow[:-1]).any():
+            _refuse_merging([int(each) if each == int(each) else each for each in found])
+
+
+def _is_exact(value: object) -> bool:
+    """Whether a value is a number that may have more digits than a float."""
+    exact = isinstance(value, Rational | Decimal | np.longdouble)
+    held = exact and not isinstance(value, UNREAL) and not is_missing(value)
+    return held and abs(value) != math.inf  # type: ignore[arg-type]
+
+
+def _refuse_merging(values: list[Any]) -> None:
+    """Raise if exact numbers are whole and too long, or if two of them are one float."""
+    whole = (abs(value) for value in values if not isinstance(value, np.floating))
+    refuse_long_integer(max(whole, default=0))
+    held: dict[float, Any] = {}
+    for value in values:
+        other = held.setdefault(float(value), value)
+        if other != value:
+            raise InputError(
+                "scores must differ in their first 15 digits to be kept apart; got "
+                f"{min(other, value)!s} and {max(other, value)!s}. Use their ranks"
+            )
 
 
 def check_unlabeled(unlabeled: object) -> None:
@@ -209,9 +256,8 @@ def read_weights(
     far = np.flatnonzero((array > LARGEST_WEIGHT) | ((array > 0) & (array < 1 / LARGEST_WEIGHT)))
     if len(far):
         raise InputError(
-            f"{said} must be 0 or lie between {1 / LARGEST_WEIGHT:g} and "
-            f"{LARGEST_WEIGHT:g}, so that squares can be summed; got {array[far[0]]} at row "
-            f"{_row_list(far)}. Divide the weights by a constant"
+            f"{said} must be {WEIGHT_RULE}, so that squares can be summed; got {array[far[0]]} at "
+            f"row {_row_list(far)}. Divide the weights by a constant"
         )
     if not allow_zero_sum and not array.any():
         raise InputError(f"{said} must not be 0 for every row")
@@ -236,7 +282,7 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
             "pass the frame and label=, score="
         )
     if np.ma.isMaskedArray(values):
-        array = np.ma.filled(values.astype(float), np.nan)
+        array = _without_mask(values)
     elif isinstance(values, np.ndarray):
         array = values
     else:
@@ -249,8 +295,19 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:
             hint = ". For predict_proba pass the column of the positive class, score[:, 1]"
         elif array.ndim == 2 and name == "y":  # noqa: PLR2004 - a table
             hint = ". Labels come first; of a frame name the columns, label='is_fraud', score='p'"
+        elif array.ndim == 0 and isinstance(values, Iterable):  # a generator, a set, a dict
+            hint = f". Pass list({name}{'.values()' if isinstance(values, Mapping) else ''})"
         raise InputError(f"{name} must be 1-D; got shape {array.shape}{hint}")
     return array
+
+
+def _without_mask(values: Any) -> NDArray[Any]:
+    """Return a masked array with NaN where it is masked."""
+    if not np.ma.is_masked(values) or values.dtype.kind not in "fiubO":
+        return np.asarray(values.data)
+    held = values.data.astype(object if values.dtype.kind == "O" else np.float64)
+    held[np.ma.getmaskarray(values)] = np.nan
+    return np.asarray(held)
 
 
 def _unwrap(values: Any) -> Any:
@@ -264,7 +321,7 @@ def _unwrap(values: Any) -> Any:
     series = nw.from_native(values, series_only=True, pass_through=True)
     if not isinstance(series, nw.Series):
         return values
-    if series.dtype in (nw.Categorical, nw.Enum):
+    if series.dtype in (nw.Categorical, nw.Enum, nw.Int128, nw.UInt128):
         return np.array([*series.to_list(), None], dtype=object)[:-1]
     if (series.dtype.is_numeric() or series.dtype == nw.Boolean) and series.null_count() > 0:
         wanted = nw.Float32 if series.dtype == nw.Float32 else nw.Float64
@@ -289,6 +346,9 @@ def _as_floats(array: NDArray[Any], name: str, hint: str) -> NDArray[Any]:
             f"{name} must hold numbers, not text; got {strings[0]!r} in "
             f"{row_words(len(strings))}{hint}"
         )
+    unreal = [value for value in flat[~missing] if isinstance(value, UNREAL)]
+    if unreal:
+        raise InputError(f"{name} must hold real numbers; got {_kind_name(np.array(unreal[:1]))}")
     result = np.full(len(flat), np.nan)
     try:
         result[~missing] = flat[~missing].astype(np.float64)

@@ -8,6 +8,7 @@ import narwhals as nw
 
 from undercount.count.frames import check_columns, open_frame
 from undercount.count.queries import collect, first_rows
+from undercount.count.stored_columns import check_names
 from undercount.errors import InputError
 
 # Libraries that hold a small table, in the order in which one is looked for.
@@ -43,6 +44,7 @@ def take_columns(frame: Any, names: Sequence[str], most: int | None = None) -> d
     """
     table = open_frame(frame)
     check_columns(names, table.collect_schema().names(), "the frame")
+    check_names(table, names)
     if isinstance(table, nw.DataFrame):
         return {name: table[name].to_native() for name in names}
     chosen = table.select(*dict.fromkeys(names))

@@ -18,7 +18,7 @@ from typing import Any
 
 import duckdb
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from undercount.count.atomic_file import replace_when_complete
 from undercount.count.kernel.cluster_pairs import ClusterPairs
@@ -39,7 +39,7 @@ SUFFIXES = (".parquet", ".pq")
 
 @dataclass(frozen=True)
 class CountsFile:
-    """A table with what its file says of it: sources, parts that it is the sum of, sampling.
+    """A table with what its file says of it: sources, parts of the sum, sampling, score column.
 
     Examples
     --------
@@ -58,6 +58,7 @@ class CountsFile:
     sources: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     sampling: str | None = None
+    score: str | None = None
 
 
 def write_counts(
@@ -67,6 +68,7 @@ def write_counts(
     source: str | Sequence[str] = (),
     parts: Sequence[str] = (),
     sampling: str | None = None,
+    score: str | None = None,
 ) -> None:
     """Write counts to a Parquet file, whole or not at all.
 
@@ -82,6 +84,8 @@ def write_counts(
         Parts that are in the sum already, for a merge that was interrupted.
     sampling : {"single-sample", "case-control"}, optional
         How the rows were drawn, if known; the commands then take it from the file.
+    score : str, optional
+        Column of the scores, if known: `merge_counts` refuses to add up two different ones.
 
     Examples
     --------
@@ -107,6 +111,7 @@ def write_counts(
         "source": [source] if isinstance(source, str) else list(source),
         "parts": list(parts),
         "sampling": sampling,
+        "score": score,
         "clusters": None if counts.clusters is None else counts.clusters.to_document(),
     }
     if not parts:  # what an interrupted merge keeps beside its sum is named as such
@@ -186,7 +191,7 @@ def open_counts(
     if meta and meta["grid"] != grid_name(counts):
         raise _damaged(path)
     sources, parts = (tuple(meta.get(name, ())) for name in ("source", "parts"))
-    return CountsFile(counts, sources, parts, meta.get("sampling"))
+    return CountsFile(counts, sources, parts, meta.get("sampling"), meta.get("score"))
 
 
 def is_counts_file(path: str | os.PathLike[str]) -> bool:
@@ -203,13 +208,33 @@ def is_counts_file(path: str | os.PathLike[str]) -> bool:
     return names in (set(COLUMNS), {*COLUMNS, "merged"})
 
 
-def fingerprint(paths: Sequence[str | os.PathLike[str]], *question: object) -> str:
-    """Name rows by their files' names, sizes and times, and by what is counted of them."""
-    seen: list[Any] = [repr(part) for part in question]
-    for path in paths:
-        state = Path(path).stat()
-        seen.append([Path(path).name, state.st_size, state.st_mtime_ns])
-    return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:32]
+# Bytes of either end of a file by which it is known again.
+KNOWN_BY = 2**16
+# What begins the fingerprint of a table, whose rows may be others the next day.
+TABLE = "table "
+
+
+def fingerprint(path: str | os.PathLike[str]) -> str:
+    """Name a file of rows by its name, size and both ends, whatever is counted of it.
+
+    Two score columns of one file, or labels read in two ways, are the same rows.
+    """
+    with Path(path).open("rb") as file:
+        seen = hashlib.sha256(file.read(KNOWN_BY))
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - KNOWN_BY))
+        seen.update(file.read(KNOWN_BY))
+    seen.update(json.dumps([Path(path).name, size]).encode())
+    return seen.hexdigest()[:32]
+
+
+def table_fingerprints(place: str, counts: ScoreCounts) -> tuple[str, str]:
+    """Name the rows of a database's table by where it is, alone and with what was counted."""
+    seen = hashlib.sha256(place.encode())
+    name = seen.hexdigest()[:32]
+    for column in (counts.score, *counts.table.classes):
+        seen.update(np.ascontiguousarray(column).tobytes())
+    return f"{TABLE}{name}", seen.hexdigest()[:32]
 
 
 def grid_name(counts: ScoreCounts) -> str | None:
@@ -267,6 +292,7 @@ def _check_meta(meta: dict[str, Any], cells: int) -> None:
         and real_number(meta["auc_error"]) >= 0
         and (grid is None or isinstance(grid, str))
         and meta["sampling"] in (None, "single-sample", "case-control")
+        and isinstance(meta.get("score"), str | None)
         and all(isinstance(meta[key], list) for key in ("source", "parts"))
         and all(isinstance(name, str) for key in ("source", "parts") for name in meta[key])
     )
@@ -283,10 +309,9 @@ def _are_squares(squares: Any) -> bool:
 def _counts(columns: dict[str, Any], meta: dict[str, Any]) -> ScoreCounts:
     squares = meta.get("squared_weight")
     squared_weight = (squares[0], squares[1], squares[2]) if squares else None
-    merged = columns.get("merged")
     counts = ScoreCounts.from_counts(
         *(columns[name] for name in COLUMNS),
-        merged=None if merged is None else merged.astype(bool),
+        merged=None if "merged" not in columns else _as_flags(columns["merged"]),
         squared_weight=squared_weight,
     )
     if meta.get("clusters") is not None:
@@ -299,6 +324,15 @@ def _counts(columns: dict[str, Any], meta: dict[str, Any]) -> ScoreCounts:
     )
     table = Table(score, positive, negative, unlabeled, np.ones(score.size, bool))
     return replace(ScoreCounts.from_table(table, counts.squared_weight), clusters=counts.clusters)
+
+
+def _as_flags(merged: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return the column `merged`; text, of which any would be true, and gaps are refused."""
+    numbers = merged.dtype.kind in "biuf"
+    if not numbers or not np.isin(merged, [0, 1]).all():
+        wrong = next(each for each in merged if not numbers or each not in (0, 1))
+        raise InputError(f"merged must hold true and false, or 1 and 0; got {wrong!r}")
+    return merged.astype(bool)
 
 
 # Seconds between two notes of what is done.
@@ -350,7 +384,13 @@ def merge_counts(
         allow_only(connection, paths)
         total = _merge_files(paths, notes, connection, steps)
     if output is not None:
-        write_counts(total.counts, output, source=total.sources, sampling=total.sampling)
+        write_counts(
+            total.counts,
+            output,
+            source=total.sources,
+            sampling=total.sampling,
+            score=total.score,
+        )
     if notes is not None:
         notes.unlink(missing_ok=True)
     return total.counts
@@ -381,6 +421,7 @@ def _merge_files(
                     source=total.sources,
                     parts=total.parts,
                     sampling=total.sampling,
+                    score=total.score,
                 )
                 noted = time.monotonic()
         progress.rows(1, len(paths))
@@ -441,24 +482,36 @@ def _add_part(
     total: CountsFile | None, part: CountsFile, seen: dict[str, str], path: str, part_name: str
 ) -> CountsFile:
     for source in (*part.sources, part_name):
-        if source in seen:
+        if source in seen and source.startswith(TABLE):
+            warn(
+                MisfitWarning(
+                    f"{path} and {seen[source]} count the same table of a database: unless its "
+                    "rows are others now, they count twice"
+                )
+            )
+        elif source in seen:
             raise InputError(
                 f"{path} counts the same rows as {seen[source]}; leave one of them out"
             )
         seen[source] = path
     if total is None:
-        return CountsFile(part.counts, part.sources, (part_name,), part.sampling)
+        return replace(part, parts=(part_name,))
     if part.sampling != total.sampling:
         raise InputError(
             f"{path} cannot be added: labelled and unlabeled rows drawn apart (case-control) and "
             "rows of one sample do not make one table"
+        )
+    if None not in (part.score, total.score) and part.score != total.score:
+        raise InputError(
+            f"{path} cannot be added: it counts the score {part.score!r} and the others "
+            f"{total.score!r}, and two scores do not make one table"
         )
     try:
         counts = _add_counts(total.counts, part.counts)
     except InputError as error:
         raise InputError(f"{path} cannot be added: {error.message.marked}") from None
     sources, parts = total.sources + part.sources, (*total.parts, part_name)
-    return CountsFile(counts, sources, parts, total.sampling)
+    return CountsFile(counts, sources, parts, total.sampling, total.score or part.score)
 
 
 def _part_name(path: str | os.PathLike[str]) -> str:

@@ -35,12 +35,12 @@ class CsvLayout(NamedTuple):
 
     def reader(self, files: str, wanted: Sequence[str], more: str = "") -> str:
         """Select the wanted columns of files (a list in SQL) that all look like this."""
-        columns = ", ".join(f"c{place}: 'VARCHAR'" for place in range(len(self.names)))
+        columns = ", ".join(f"{_place(place)}: 'VARCHAR'" for place in range(len(self.names)))
         missing = ", ".join(map(quote_text, MISSING))
         # Since DuckDB 1.2; before, it was always strict with quotes.
         more += ", strict_mode=true" if knows_option("read_csv", "strict_mode") else ""
         skip = 0 if PASSES_EMPTY else self.skip
-        picked = [self._pick(name) for name in dict.fromkeys(wanted)] or ["c0"]
+        picked = [self._pick(name) for name in dict.fromkeys(wanted)] or [_place(0)]
         return (
             f"SELECT {', '.join(picked)} FROM read_csv({files}, auto_detect=false, "  # noqa: S608 - quoted
             f"header=true, skip={skip}, delim={quote_text(self.separator)}, quote='\"', "
@@ -51,8 +51,13 @@ class CsvLayout(NamedTuple):
 
     def _pick(self, name: str) -> str:
         # Columns have numbers there: DuckDB takes names that differ in case for the same.
-        where = f"c{self.names.index(name)} AS " if name in self.names else ""
+        where = f"{_place(self.names.index(name))} AS " if name in self.names else ""
         return where + quote_name(name)
+
+
+def _place(place: int) -> str:
+    """Call a column by its place, and by no name that a folder such as c0=1 could have."""
+    return quote_name(f"/{place}")
 
 
 def read_layout(

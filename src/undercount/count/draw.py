@@ -17,6 +17,7 @@ from undercount.count.arrays import is_missing
 from undercount.count.frames import check_columns, open_frame
 from undercount.count.groups import UNLABELED, ColumnRoles, check_types, code_labels, is_nan
 from undercount.count.queries import CODE, SCORE, Arrays, Frame, collect, transform_rows
+from undercount.count.stored_columns import check_names
 from undercount.curve import FloatArray
 from undercount.errors import InputError
 
@@ -102,9 +103,9 @@ def draw_rows(
     """
     table = open_frame(frame)
     roles = ColumnRoles(label, tuple(score), None, unlabeled, ())
-    schema = table.collect_schema()
-    check_columns([label, *score, *keep], schema.names(), "the frame")
-    check_types(schema, roles)
+    check_columns([label, *score, *keep], table.collect_schema().names(), "the frame")
+    check_names(table, [label, *score, *keep])
+    check_types(table, roles)
     keyed = _with_keys(table, [label, *score, *keep], seed)
     wanted = np.asarray(sizes, np.float64)
     rows, factor = np.maximum(np.asarray(n_unlabeled, np.float64), 1.0), 1.0
@@ -139,9 +140,9 @@ def sample_models(
     """Return the scores of about so many unlabeled rows, the same rows by every model."""
     table = open_frame(frame)
     roles = ColumnRoles(label, tuple(scores), None, unlabeled, ())
-    schema = table.collect_schema()
-    check_columns([label, *scores], schema.names(), "the frame")
-    check_types(schema, roles)
+    check_columns([label, *scores], table.collect_schema().names(), "the frame")
+    check_names(table, [label, *scores])
+    check_types(table, roles)
     rows = table.select(nw.len().alias(ROW))
     total = int(collect(rows.lazy() if isinstance(rows, nw.DataFrame) else rows)[ROW][0])
     keyed = _with_keys(table, [label, *scores], 0)

@@ -8,20 +8,19 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.count.arrays import refuse_long_integers
+from undercount.count.arrays import LARGEST_WEIGHT, WEIGHT_RULE, refuse_long_integers
 from undercount.count.csv_layout import MISSING
 from undercount.count.frames import count_scores
+from undercount.count.long_integers import has_long_integers
 from undercount.count.paths import Paths
 from undercount.count.queries import fill_masked
 from undercount.count.sources import Source, open_source
 from undercount.count.sql import quote_name
-from undercount.errors import InputError, suggest
+from undercount.errors import InputError, named
 
 # Beginnings and endings of the names that DuckDB gives to types of numbers.
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "BOOLEAN")
 
-# Values that a message lists at most.
-SHOWN_VALUES = 5
 # How a time that names its zone ends.
 ZONE = r":\d\d(\.\d+)?\s*(Z|[+-]\d\d(:?\d\d)?)$"
 
@@ -80,6 +79,8 @@ def read_counts(
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error)
         except InputError as error:
+            if weight is not None:
+                refuse_weights(source, weight, scores)
             raise _locate(source, error, label, scores) from None
 
 
@@ -196,12 +197,15 @@ def relation_of(
 def _number(source: Source, name: str) -> str:
     kind, column = source.types[name], quote_name(name)
     if name in source.words:
-        _refuse_absent_word(source, name)
         return source.number(name)
     if kind == "VARCHAR":
         # A cast that fails, so that a number too long to be kept apart ends the query as text does.
         long, number = source.long_integer(name), source.number(name)
         return f"CASE WHEN {long} THEN CAST({column} AS TINYINT) ELSE {number} END"
+    if has_long_integers(kind):
+        refused = f"CAST(CAST({column} AS VARCHAR) AS TINYINT)"
+        long = source.long_integer(name)
+        return f"CASE WHEN {long} THEN {refused} ELSE CAST({column} AS DOUBLE) END"
     if kind.removeprefix("U") in NUMBERS or kind.startswith("DECIMAL"):
         return column
     found = _first(source, f"{column} IS NOT NULL", column)
@@ -210,22 +214,6 @@ def _number(source: Source, name: str) -> str:
     raise InputError(
         f"column {name!r} of {found[0]} must hold numbers, not {kind.lower()}; "
         f"got {str(found[2])!r} in row {found[1]}. Name another column, or write it as a number"
-    )
-
-
-def _refuse_absent_word(source: Source, name: str) -> None:
-    """Refuse a value that a column never holds, and say which it does."""
-    if _first(source, source.holds_word(name), quote_name(name)):
-        return
-    column, most = quote_name(name), SHOWN_VALUES
-    sql = f"SELECT CAST({column} AS VARCHAR) FROM {source.table} GROUP BY 1 ORDER BY count(*) DESC"  # noqa: S608 - quoted names
-    rows = source.query(f"{sql} LIMIT {most + 1}").fetchall()
-    values = [row[0] for row in rows if row[0] is not None]
-    hint = suggest(source.words[name], values)
-    raise InputError(
-        f"no row of column {name!r} of {source.place} holds {source.words[name]!r}; it holds "
-        f"{', '.join(map(repr, values[:most]))}{', …' if len(values) > most else ''}"
-        + (f"; {hint}" if hint else "")
     )
 
 
@@ -251,6 +239,21 @@ def refuse_text(
                 f"{name!r} of {found[0]}, row {found[1]}. Divide them or use their ranks"
             ) from None
     raise InputError(f"{source.place} cannot be read: {error}") from error
+
+
+def refuse_weights(source: Source, weight: str, scores: Sequence[str]) -> None:
+    """Say which weight of a row that has its scores cannot be used, and where."""
+    value, column = source.number(weight), quote_name(weight)
+    ends = f"{1 / LARGEST_WEIGHT!r} AND {LARGEST_WEIGHT!r}"
+    numbers = [f"CAST({source.number(name)} AS DOUBLE)" for name in scores]
+    counted = " AND ".join(f"NOT coalesce(isnan({number}), true)" for number in numbers)
+    usable = f"coalesce(CAST({value} AS DOUBLE) = 0 OR {value} BETWEEN {ends}, false)"
+    found = _first(source, f"NOT {usable} AND {counted}", column)
+    if found is not None:
+        raise InputError(
+            f"{named('weight')} must be {WEIGHT_RULE}; got {found[2]} in column {weight!r} of "
+            f"{found[0]}, row {found[1]}"
+        ) from None
 
 
 def _hint(value: str) -> str:

@@ -10,8 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack, overload
 
 import narwhals as nw
+import numpy as np
 from narwhals.exceptions import DuplicateError
+from numpy.typing import NDArray
 
+from undercount.count.arrays import read_pair, read_weights
 from undercount.count.batches import count_compactly, summarise
 from undercount.count.binned import count_binned
 from undercount.count.clusters import pair_clusters
@@ -23,11 +26,14 @@ from undercount.count.groups import (
     exact_groups,
     plain,
     refuse_bad_rows,
+    refuse_fine_times,
     refuse_long_integers,
     split_by,
 )
 from undercount.count.kernel.rows import count_distinct
 from undercount.count.kernel.table import coarsen, insert_knots, merge_bare
+from undercount.count.keys import read_keys, split_places
+from undercount.count.partitions import read_partition
 from undercount.count.progress import Progress, open_progress
 from undercount.count.queries import (
     CODE,
@@ -39,7 +45,9 @@ from undercount.count.queries import (
     collect,
     first_rows,
     report_rows,
+    transform_rows,
 )
+from undercount.count.stored_columns import check_names, prepare_columns, refuse_mixed
 from undercount.count.windows import count_by_windows
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, named, suggest
@@ -162,13 +170,16 @@ def count_scores(
     schema = table.collect_schema()
     named_columns = [label, *scores, *groups, *(each for each in (weight, cluster) if each)]
     check_columns(named_columns, schema.names(), "the frame")
+    check_names(table, named_columns)
     if cluster is not None and (weight is not None or groups):
         raise InputError(
             f"{named('cluster')} is counted for all rows together, each of weight 1; leave out "
             f"{named('by') if groups else named('weight')}",
             argument="cluster",
         )
-    check_types(schema, columns)
+    check_types(table, columns)
+    if isinstance(table, nw.LazyFrame):
+        table = prepare_columns(table, columns, [*groups, *([cluster] if cluster else [])])
     with open_progress(progress, "counting") as steps:
         how = Fineness(bins, compact, tuple(knots), steps)
         if isinstance(table, nw.DataFrame):
@@ -177,6 +188,7 @@ def count_scores(
             found = _count_lazy(table, columns, how)
         if cluster is not None:
             found = _with_clusters(table.lazy(), columns, found, cluster, how.knots)
+    refuse_mixed(table, groups, found[scores[0]])
     tables = {name: parts if groups else parts[()] for name, parts in found.items()}
     return tables[score] if isinstance(score, str) else tables  # type: ignore[return-value]
 
@@ -210,6 +222,11 @@ def open_frame(frame: Any) -> nw.DataFrame[Any] | Frame:
         import pyarrow as pa  # noqa: PLC0415 - at hand, since the batch is its
 
         frame = pa.Table.from_batches([frame])
+    if type(frame).__module__.startswith("dask") and frame.columns.has_duplicates:
+        names = ", ".join(
+            sorted({repr(name) for name in frame.columns[frame.columns.duplicated()]})
+        )
+        raise InputError(f"each column must have a name of its own; {names} names several")
     try:
         return nw.from_native(frame)  # type: ignore[no-any-return]
     except DuplicateError as error:
@@ -266,9 +283,10 @@ def check_columns(wanted: Iterable[str], names: Sequence[str], place: str) -> No
         )
 
 
-def _shorten(name: str) -> str:
-    """Write a name as Python writes it, without the end of a very long one."""
-    return repr(name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…")
+def _shorten(name: object) -> str:
+    """Write a name as Python writes it, without the end of a very long one; pandas has numbers."""
+    long = isinstance(name, str) and len(name) > LONGEST_NAME
+    return repr(f"{str(name)[:LONGEST_NAME]}…" if long else name)
 
 
 @dataclass(frozen=True)
@@ -297,29 +315,40 @@ class Fineness:
 
 def _count_eager(table: nw.DataFrame[Any], columns: ColumnRoles, how: Fineness) -> CountsByScore:
     """Count rows that are in memory already, by the same code as arrays."""
-    parts: dict[Hashable, nw.DataFrame[Any]] = {(): table}
-    if columns.by:
-        parts = {}
-        for key, part in table.group_by(*columns.by):
-            values = tuple(plain(value) for value in key)
-            parts[values if len(values) > 1 else values[0]] = part
     found: CountsByScore = {name: {} for name in columns.scores}
+    places = _split_rows(table, columns.by)
+    weight = columns.weight and table[columns.weight].to_native()
     with how.progress.step(1.0):
-        for key, part in parts.items():
-            for name in columns.scores:
-                found[name][key] = _count_rows(part, columns, name, how)
-                how.progress.rows(1, len(parts) * len(columns.scores))
+        for name, parts in found.items():
+            y, score = (table[each].to_native() for each in (columns.label, name))
+            if not columns.by:
+                parts[()] = _count_rows(y, score, columns.unlabeled, weight, how)
+            elif places:
+                labels, scores = read_pair(y, score, columns.unlabeled)
+                weights = None if weight is None else read_weights(weight, len(scores))
+                for key, place in places.items():
+                    some = None if weights is None else weights[place]
+                    parts[key] = _count_rows(labels[place], scores[place], UNLABELED, some, how)
+                    how.progress.rows(1, len(places) * len(columns.scores))
     return found
 
 
+def _split_rows(table: nw.DataFrame[Any], by: tuple[str, ...]) -> dict[Hashable, NDArray[np.intp]]:
+    """Return the rows of each group, by the values that Python has for it."""
+    if not by or not len(table):
+        return {}
+    keys = [read_keys(table[name].to_native(), "by") for name in by]
+    return split_places(keys, lambda held: [plain(value) for value in held], "by")
+
+
 def _count_rows(
-    part: nw.DataFrame[Any], columns: ColumnRoles, name: str, how: Fineness
+    y: Any, score: Any, unlabeled: float | None, weight: Any, how: Fineness
 ) -> ScoreCounts:
     counts = ScoreCounts.from_rows(
-        part[columns.label].to_native(),
-        part[name].to_native(),
-        unlabeled=columns.unlabeled,
-        sample_weight=part[columns.weight].to_native() if columns.weight else None,
+        y,
+        score,
+        unlabeled=unlabeled,
+        sample_weight=weight,
         compact=bool(how.compact) and how.bins is None,
         knots=how.knots,
     )
@@ -329,6 +358,7 @@ def _count_rows(
 def _count_lazy(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsByScore:
     """Count rows by queries, and let only groups travel."""
     refuse_long_integers(frame, columns)
+    refuse_fine_times(frame, columns)
     frame = report_rows(frame, how.progress)
     if how.bins is not None:
         return count_binned(frame, columns, how.bins, how.progress)
@@ -342,7 +372,7 @@ def _count_lazy(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsBySc
 
 def _count_by_looking(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsByScore:
     """Count exactly what has few distinct scores, and the rest as it can be afforded."""
-    if not any(_looks_continuous(frame, name) for name in columns.scores):
+    if not any(_looks_continuous(frame, columns, name) for name in columns.scores):
         # The first rows may deceive; then too many groups come back.
         with how.progress.step(0.99):
             groups = exact_groups(frame, columns, EXACT_LIMIT)
@@ -393,10 +423,14 @@ def _make_tables(
     return found
 
 
-def _looks_continuous(frame: Frame, name: str) -> bool:
+def _looks_continuous(frame: Frame, columns: ColumnRoles, name: str) -> bool:
     """Tell from the first rows whether there may be too many distinct scores."""
-    head = first_rows(frame.select(nw.col(name).cast(nw.Float64)), PROBE_ROWS)[name]
+    head = first_rows(transform_rows(frame, _take_score, columns, name), PROBE_ROWS)[name]
     return len(head) == PROBE_ROWS and count_distinct(head) > CONTINUOUS_SHARE * PROBE_ROWS
+
+
+def _take_score(frame: Frame, columns: ColumnRoles, name: str) -> Frame:
+    return read_partition(frame, columns).select(nw.col(name).cast(nw.Float64))
 
 
 def _split_names(groups: Arrays, columns: ColumnRoles) -> dict[str, Arrays]:

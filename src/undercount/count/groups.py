@@ -1,19 +1,25 @@
 """One group-by of score and label that every engine runs, and the table that it makes."""
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Mapping
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
 
 from undercount.count.arrays import (
+    LARGEST_EXACT_INTEGER,
+    LARGEST_WEIGHT,
     WORDS,
     check_unlabeled,
     describe_labels,
     is_missing,
     refuse_long_integer,
 )
+from undercount.count.keys import fine_times
+from undercount.count.partitions import read_partition
 from undercount.count.queries import (
     CODE,
     NAME,
@@ -28,14 +34,19 @@ from undercount.count.queries import (
     stack_columns,
     transform_rows,
 )
+from undercount.count.stored_columns import is_number, stored_type
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError
+from undercount.errors import InputError, named
 
 POSITIVE, NEGATIVE, UNLABELED, UNKNOWN, BAD_WEIGHT = 1, 0, -1, 2, 3
 CLASS_CODES = (POSITIVE, NEGATIVE, UNLABELED)
 # Only these integers can lie beyond ±2**53, where floats no longer keep neighbours apart.
 LONG_INTEGERS = (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128)
+
+
+# How the names of columns begin that queries make.
+OWN_NAMES = "undercount_"
 
 
 class ColumnRoles(NamedTuple):
@@ -48,18 +59,52 @@ class ColumnRoles(NamedTuple):
     by: tuple[str, ...]
 
 
-def check_types(schema: Mapping[str, Any], columns: ColumnRoles) -> None:
-    """Raise unless labels, scores and weights are numbers."""
+def check_types(table: Any, columns: ColumnRoles) -> None:
+    """Raise unless labels, scores and weights are numbers, and groups are single values.
+
+    In memory each row of a column that may hold anything is looked at.
+    """
     check_unlabeled(columns.unlabeled)
+    schema = table.collect_schema()
+    anything = (nw.Object, nw.Categorical) if isinstance(table, nw.DataFrame) else ()
     rules = [(columns.label, WORDS.rule)]
     rules += [(name, "score must hold real numbers") for name in columns.scores]
     rules += [(columns.weight, "weight must hold real numbers")] if columns.weight else []
     for name, rule in rules:
-        kind = schema[name]
         # A column of nothing but missing values has no type of its own.
-        if not (kind.is_numeric() or kind in (nw.Boolean, nw.Unknown)):
+        if not (is_number(table, name) or schema[name] in anything):
+            kind = schema[name]
             hint = "; cast it to numbers" if kind in (nw.Categorical, nw.Enum) else ""
-            raise InputError(f"{rule}; got {str(kind).lower()} in column {name!r}{hint}")
+            words = stored_type(table, name) if kind == nw.Unknown else str(kind).lower()
+            raise InputError(f"{rule}; got {words} in column {name!r}{hint}")
+    _check_groups(table, schema, columns.by)
+
+
+def _check_groups(table: Any, schema: Mapping[str, Any], by: tuple[str, ...]) -> None:
+    for name in by:
+        kind = stored_type(table, name) if schema[name] == nw.Unknown else ""
+        if schema[name].is_nested() or kind.startswith(("map", "struct", "union")):
+            raise refuse_nested(name, kind or str(schema[name]).lower())
+        if name.startswith(OWN_NAMES):
+            raise InputError(
+                f"columns of {named('by')} must not begin with {OWN_NAMES!r}, as those do that "
+                f"counting makes; got {name!r}. Rename it",
+                argument="by",
+            )
+        if by.count(name) > 1:
+            raise InputError(
+                f"{named('by')} must name a column once; got {name!r} {by.count(name)} times",
+                argument="by",
+            )
+
+
+def refuse_nested(name: str, kind: str) -> InputError:
+    """Say that a group must be one value."""
+    return InputError(
+        f"{named('by')} must hold text, numbers or dates; got {kind} in column {name!r}. Make a "
+        "text of it, or take one part",
+        argument="by",
+    )
 
 
 def code_labels(frame: Frame, columns: ColumnRoles, *, narrow: bool = False) -> Frame:
@@ -67,6 +112,7 @@ def code_labels(frame: Frame, columns: ColumnRoles, *, narrow: bool = False) -> 
 
     Single precision is kept where it is asked for (`narrow`), and with it -0.0.
     """
+    frame = read_partition(frame, columns)
     if frame.implementation.is_pandas():  # a partition of Dask's
         held = _code_arrays(frame.collect().to_native(), columns)
         if held is not None:
@@ -87,7 +133,8 @@ def code_labels(frame: Frame, columns: ColumnRoles, *, narrow: bool = False) -> 
     ]
     if columns.weight is not None:
         weight = nw.col(columns.weight).cast(nw.Float64)
-        usable = (weight >= 0.0) & (weight < float("inf"))
+        summable = (weight >= 1 / LARGEST_WEIGHT) & (weight <= LARGEST_WEIGHT)
+        usable = (weight == 0.0) | summable
         code = nw.when(usable).then(code).otherwise(nw.lit(BAD_WEIGHT))
         picked += [weight.alias(WEIGHT), (weight * weight).alias(SQUARE)]
     return frame.select(*picked, code.cast(nw.Int8).alias(CODE))
@@ -112,7 +159,8 @@ def _code_arrays(part: Any, columns: ColumnRoles) -> Any:
         table[f"{SCORE}{place}"] += 0.0  # without -0.0
     if columns.weight is not None:
         weight = part[columns.weight].to_numpy(np.float64)
-        code[~((weight >= 0.0) & (weight < np.inf))] = BAD_WEIGHT
+        summable = (weight >= 1 / LARGEST_WEIGHT) & (weight <= LARGEST_WEIGHT)
+        code[~((weight == 0.0) | summable)] = BAD_WEIGHT
         table[WEIGHT], table[SQUARE] = weight, weight * weight
     table[CODE] = code
     return table
@@ -158,7 +206,7 @@ def _codes(columns: ColumnRoles) -> list[int]:
 
 def _mark_classes(frame: Frame, columns: ColumnRoles) -> Frame:
     """Mark the classes side by side, which engines count fastest."""
-    score = nw.col(columns.scores[0])
+    frame, score = read_partition(frame, columns), nw.col(columns.scores[0])
     if not frame.collect_schema()[columns.scores[0]].is_float():
         score = score.cast(nw.Float64)
     positive, negative, missing = _classes(frame, columns)
@@ -215,8 +263,9 @@ def refuse_bad_rows(frame: Frame, columns: ColumnRoles, groups: Arrays, name: st
     bad = int(rows[code == BAD_WEIGHT].sum())
     if bad:
         raise InputError(
-            f"weight must be finite and not negative; got {bad} rows where it is not in column "
-            f"{columns.weight!r}"
+            f"weight must be finite and not negative, and 0 or between {1 / LARGEST_WEIGHT:g} and "
+            f"{LARGEST_WEIGHT:g}, so that squares can be summed; got {bad} rows where it is not in "
+            f"column {columns.weight!r}"
         )
     if (code == UNKNOWN).any():
         found = _find_labels(frame, columns.label)
@@ -224,16 +273,39 @@ def refuse_bad_rows(frame: Frame, columns: ColumnRoles, groups: Arrays, name: st
 
 
 def refuse_long_integers(frame: Frame, columns: ColumnRoles) -> None:
-    """Raise if integer scores are too large to be told apart as floats."""
+    """Raise if whole or decimal scores are too large to be told apart as floats."""
+    if frame.implementation.is_dask():  # whose partitions look for themselves
+        return
     schema = frame.collect_schema()
-    long = [name for name in columns.scores if schema[name] in LONG_INTEGERS]
+    long = [name for name in columns.scores if _may_be_long(schema[name])]
     if not long:
         return
-    ends = [nw.col(name).min().alias(f"low{i}") for i, name in enumerate(long)]
-    ends += [nw.col(name).max().alias(f"high{i}") for i, name in enumerate(long)]
-    found = collect(frame.select(*ends)).values()
-    values = [int(end[0]) for end in found if not is_missing(end[0])]
-    refuse_long_integer(max((abs(value) for value in values), default=0))
+    # As text, since some drivers would hand numbers of more than 64 bits over as floats.
+    ends = [nw.col(name).min().cast(nw.String).alias(f"low{i}") for i, name in enumerate(long)]
+    ends += [nw.col(name).max().cast(nw.String).alias(f"high{i}") for i, name in enumerate(long)]
+    found = (end[0] for end in collect(frame.select(*ends)).values())
+    values = [abs(Decimal(end)) for end in found if not is_missing(end)]
+    refuse_long_integer(max((math.ceil(value) for value in values if value.is_finite()), default=0))
+
+
+def _may_be_long(kind: Any) -> bool:
+    """Tell types of whole and decimal numbers that may lie beyond ±2**53."""
+    if kind != nw.Decimal:
+        return kind in LONG_INTEGERS
+    precision, scale = (getattr(kind, name, None) for name in ("precision", "scale"))
+    if precision is None or scale is None:  # older versions of narwhals do not tell
+        return True
+    return bool(10 ** (precision - scale) > LARGEST_EXACT_INTEGER)
+
+
+def refuse_fine_times(frame: Frame, columns: ColumnRoles) -> None:
+    """Raise if groups are times that Python, which has no nanoseconds, would merge."""
+    schema = frame.collect_schema()
+    for name in columns.by:
+        if getattr(schema[name], "time_unit", "") == "ns":
+            held = collect(frame.group_by(name).agg(nw.len().alias(ROWS)))[name].tolist()
+            if len(set(held)) < len(held):
+                raise InputError(fine_times("by"), argument="by")
 
 
 def _find_labels(frame: Frame, label: str) -> Counter[Any]:
@@ -279,7 +351,10 @@ def split_by(groups: Arrays, by: tuple[str, ...]) -> dict[Hashable, Arrays]:
         keys = list(zip(*([plain(v) for v in groups[name].tolist()] for name in by), strict=True))
     places: dict[Hashable, list[int]] = {}
     for place, key in enumerate(keys):
-        places.setdefault(key, []).append(place)
+        try:
+            places.setdefault(key, []).append(place)
+        except TypeError:  # of a type that the engine has and narwhals does not know
+            raise refuse_nested(", ".join(by), type(key).__name__) from None
     rest = [name for name in groups if name not in by]
     return {key: {name: groups[name][place] for name in rest} for key, place in places.items()}
 

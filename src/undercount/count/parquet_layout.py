@@ -12,6 +12,7 @@ import duckdb
 
 from undercount.count.arrays import LARGEST_EXACT_INTEGER
 from undercount.count.csv_layout import refuse_repeated
+from undercount.count.long_integers import has_long_integers
 from undercount.count.sql import list_files, quote_name, quote_text
 from undercount.errors import InputError
 
@@ -68,11 +69,16 @@ def _types(
     given = dict(zip(names, relation.columns, strict=True))
     for name in wanted:
         if given.get(name, name) != name:
-            raise InputError(
-                f"the name of column {name!r} of {file} is too like another's, from which it "
-                "differs only in case, say: DuckDB does not keep them apart; rename one"
-            )
+            raise too_like(file, name)
     return {name: str(kind) for name, kind in zip(names, relation.types, strict=True)}
+
+
+def too_like(file: str, name: str) -> InputError:
+    """Say that a column cannot be told from another."""
+    return InputError(
+        f"the name of column {name!r} of {file} is too like another's, from which it differs only "
+        "in case, say: DuckDB does not keep them apart; rename one"
+    )
 
 
 def _without_nested(schema: Iterator[tuple[str, int]]) -> Iterator[str]:
@@ -94,7 +100,8 @@ def pick_columns(layouts: Sequence[ParquetLayout], wanted: Sequence[str]) -> lis
         for name in dict.fromkeys(wanted):
             kinds = {each.types[name] for each in layouts if name in each.types}
             column, kind = quote_name(name), layout.types.get(name, "")
-            if len(kinds) > 1 and kinds <= {*NUMBERS} and kinds & {*FLOATS}:
+            numbers = all(each in NUMBERS or each.startswith("DECIMAL") for each in kinds)
+            if len(kinds) > 1 and numbers and kinds & {*FLOATS}:
                 picked.append(f"{_as_double(column, kind)} AS {column}")
             elif len(kinds) > 1 and kind == "FLOAT":  # as text its digits would be other ones
                 picked.append(f"CAST({column} AS DOUBLE) AS {column}")
@@ -106,7 +113,7 @@ def pick_columns(layouts: Sequence[ParquetLayout], wanted: Sequence[str]) -> lis
 
 def _as_double(column: str, kind: str) -> str:
     """Write an integer or float as a double, which keeps integers apart up to 2⁵³."""
-    if kind not in LONG_INTEGERS:
+    if kind not in LONG_INTEGERS and not has_long_integers(kind):
         return f"CAST({column} AS DOUBLE)"
     inside = f"{column} BETWEEN -{LARGEST_EXACT_INTEGER} AND {LARGEST_EXACT_INTEGER}"
     return (

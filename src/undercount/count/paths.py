@@ -93,6 +93,38 @@ def _find_some(path: str) -> list[str]:
     return found
 
 
+def name_files(files: Sequence[str]) -> dict[str, str]:
+    """Return a name for each file, and the file: its own without its ending if that is enough.
+
+    Of files with one name in two folders it takes as much of their paths as tells them apart.
+
+    Examples
+    --------
+    >>> from undercount.count.paths import name_files
+    >>> list(name_files(["a/may.parquet", "2024/jan/all.parquet", "2024/feb/all.parquet"]))
+    ['may', 'jan/all', 'feb/all']
+    """
+    alike: dict[str, list[str]] = {}
+    for file in files:
+        alike.setdefault(Path(file).stem, []).append(file)
+    names = {file: name for group in alike.values() for file, name in _name_apart(group).items()}
+    return {names[file]: file for file in files}
+
+
+def _name_apart(files: Sequence[str]) -> dict[str, str]:
+    """Name files of one name by the last parts of their paths, as many as all of them need."""
+    paths = [Path(file).absolute() for file in files]
+    for ends in ([""] * len(files), [path.suffix for path in paths]):  # or by .pq and .parquet
+        for length in range(1, max(len(path.parts) for path in paths)):
+            names = [
+                "/".join([*path.parts[-length:-1], path.stem]) + end
+                for path, end in zip(paths, ends, strict=True)
+            ]
+            if len({*names}) == len(files):
+                return dict(zip(files, names, strict=True))
+    return {file: file for file in files}
+
+
 def find_format(files: Iterable[str]) -> str:
     """Tell the format of files from their names: all must have the same."""
     kinds = {_kind(file) for file in files}

@@ -1,5 +1,6 @@
 """Steps of a query that every engine runs: transform rows, stack columns, group, collect."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.count.progress import Progress
+from undercount.count.sql import quote_name
 
 # How the columns of a table of groups are made, by name: from which column, and by which sum.
 Sums = Mapping[str, tuple[str, str]]
@@ -18,6 +20,11 @@ Sums = Mapping[str, tuple[str, str]]
 SCORE, CODE, ROWS = "undercount_score", "undercount_code", "undercount_rows"
 WEIGHT, SQUARE, NAME = "undercount_weight", "undercount_square", "undercount_name"
 SUMS_OF_WEIGHTS: Sums = {WEIGHT: (WEIGHT, "sum"), SQUARE: (SQUARE, "sum")}
+
+# How our own columns begin.
+OURS = "undercount_"
+# Types of DuckDB's whole numbers of more than 64 bits, which NumPy has not.
+LONG_NUMBER = re.compile(r"U?HUGEINT|DECIMAL\((19|[23]\d),0\)")
 
 Arrays = dict[str, NDArray[Any]]
 Frame = nw.LazyFrame[Any]
@@ -69,7 +76,7 @@ def stack_columns(frame: Frame, names: Sequence[str], kept: Sequence[str]) -> Fr
     if not frame.implementation.is_duckdb():
         return frame.unpivot(list(names), index=list(kept), variable_name=NAME, value_name=SCORE)
     # narwhals unpivots by the default connection, which cannot see relations of others.
-    picked = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}"' for name in kept)
+    picked = ", ".join(map(quote_name, kept))
     columns = ", ".join(f'"{name}"' for name in names)
     texts = ", ".join(f"'{name}'" for name in names)
     pairs = f'unnest([{texts}]) AS "{NAME}", unnest([{columns}]) AS "{SCORE}"'
@@ -107,10 +114,31 @@ def collect(frame: Frame) -> Arrays:
     native = frame.to_native()
     if frame.implementation.is_duckdb():
         with pass_interrupts():
-            return {name: fill_masked(values) for name, values in native.fetchnumpy().items()}
+            return _fetch(native)
     options = _streaming(frame) if frame.implementation.is_polars() else {}
     table = frame.collect(**options)
     return {name: _column(table[name]) for name in table.columns}
+
+
+def _fetch(relation: Any) -> Arrays:
+    """Fetch a relation; the user's whole numbers that are too long for NumPy come as text.
+
+    Sums of ours may have such a type too, but are never so long.
+    """
+    types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    long = [
+        name
+        for name, kind in types.items()
+        if LONG_NUMBER.fullmatch(kind) and not name.startswith(OURS)
+    ]
+    if long:
+        texts = ", ".join(f"{quote_name(name)}::VARCHAR AS {quote_name(name)}" for name in long)
+        relation = relation.project(f"* REPLACE ({texts})")
+    found = {name: fill_masked(values) for name, values in relation.fetchnumpy().items()}
+    for name in long:
+        values = [None if text is None else int(text) for text in found[name].tolist()]
+        found[name] = np.array([*values, None], object)[:-1]  # long or short, they stay Python's
+    return found
 
 
 def _streaming(frame: Frame) -> dict[str, Any]:

@@ -8,8 +8,10 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from decimal import Decimal, InvalidOperation
 from itertools import groupby
 from pathlib import Path
+from urllib.parse import unquote
 
 import duckdb
 
@@ -17,18 +19,28 @@ from undercount.count.arrays import LARGEST_EXACT_INTEGER
 from undercount.count.atomic_file import name_process, remove_if_stopped, remove_leftovers
 from undercount.count.csv_layout import read_layout, read_lines
 from undercount.count.frames import check_columns
-from undercount.count.parquet_layout import pick_columns, read_layouts
+from undercount.count.long_integers import has_long_integers, long_text
+from undercount.count.parquet_layout import pick_columns, read_layouts, too_like
 from undercount.count.paths import STANDARD_INPUT, Paths, expand_paths, find_format
 from undercount.count.progress import watch_queries
 from undercount.count.queries import pass_interrupts
-from undercount.count.sql import allow_only, knows_option, list_files, open_database, quote_name
-from undercount.errors import InputError
+from undercount.count.sql import (
+    allow_only,
+    knows_option,
+    list_files,
+    open_database,
+    quote_name,
+    quote_text,
+)
+from undercount.errors import InputError, suggest
 
 # How far a query is can be asked only where a bar is kept; it is not printed.
 PROGRESS = (
     "SET enable_progress_bar=true; SET enable_progress_bar_print=false; SET progress_bar_time=0"
 )
-PARTITION = re.compile(r"[/\\]([^/\\=]+)=[^/\\]*(?=[/\\])")
+PARTITION = re.compile(r"(?:^|[/\\])([^/\\=]+)=[^/\\]*(?=[/\\])")
+# Values that a message lists at most.
+SHOWN_VALUES = 5
 # Writes the FROM clause of some files.
 Reader = Callable[[Sequence[str]], str]
 
@@ -37,14 +49,16 @@ Reader = Callable[[Sequence[str]], str]
 class Source:
     """Files as one table: the connection, what writes the FROM clause, and column types.
 
-    `words` are the columns that are 1 where they hold a certain value, and 0 at any other.
+    `words` are the columns that are 1 where they hold one of certain values, written as text, and
+    0 at any other. `digits` says whether text has all the digits that the files have.
     """
 
     connection: duckdb.DuckDBPyConnection
     table_of: Reader
     types: dict[str, str]
     files: tuple[str, ...]
-    words: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    digits: bool = True
 
     @property
     def table(self) -> str:
@@ -77,32 +91,22 @@ class Source:
         )
 
     def holds_word(self, name: str) -> str:
-        """Write the condition that a column holds its word: a number as such, text in any case."""
-        column, word = quote_name(name), self.words[name].strip()
-        text = word.casefold().replace("'", "''")
-        same = f"trim(lower(CAST({column} AS VARCHAR))) = '{text}'"
-        try:
-            number = float(word)
-        except ValueError:
-            return f"({same})"
-        value = f"CAST('{number!r}' AS DOUBLE)"  # bare inf and nan would be columns
-        return f"({same} OR coalesce(TRY_CAST({column} AS DOUBLE) = {value}, false))"
+        """Write the condition that a column holds one of its words."""
+        spellings = ", ".join(map(quote_text, self.words[name]))
+        return f"(CAST({quote_name(name)} AS VARCHAR) IN ({spellings}))"
 
     def no_number(self, name: str) -> str:
         """Write the condition that a column holds something that is no number."""
         return f"{quote_name(name)} IS NOT NULL AND {self.number(name, 'TRY_CAST')} IS NULL"
 
     def long_integer(self, name: str) -> str:
-        """Write the condition that text is a whole number that floats do not keep apart."""
-        if self.types[name] != "VARCHAR" or name in self.words:
-            return "false"
+        """Write the condition that a column holds a whole number that floats do not keep apart."""
         column = quote_name(name)
-        # Cheap questions first: nearly every score has a point, or few digits.
-        return (
-            f"strlen({column}) > 15 AND NOT contains({column}, '.') "
-            f"AND regexp_full_match({column}, '\\s*[+-]?[0-9]+\\s*') "
-            f"AND coalesce(abs(TRY_CAST({column} AS HUGEINT)) > {LARGEST_EXACT_INTEGER}, true)"
-        )
+        if name in self.words:
+            return "false"
+        if has_long_integers(self.types[name]):
+            return f"{column} NOT BETWEEN -{LARGEST_EXACT_INTEGER} AND {LARGEST_EXACT_INTEGER}"
+        return long_text(column, digits=self.digits) if self.types[name] == "VARCHAR" else "false"
 
 
 @contextmanager
@@ -123,10 +127,64 @@ def open_source(
         allow_only(connection, files, [spill])
         try:
             with input_errors(", ".join(files[:3])), watch_queries(connection):
-                yield replace(_open_files(connection, files, kind, wanted), words=words or {})
+                source = _open_files(connection, files, kind, wanted)
+                given = (words or {}).items()
+                spelt = {name: find_spellings(source, name, word) for name, word in given}
+                yield replace(source, words=spelt)
             _refuse_changed(files, before)
         finally:
             connection.close()
+
+
+def find_spellings(source: Source, name: str, word: str) -> list[str]:
+    """Return the values of a column, as text, that are a certain word; refuse one never held.
+
+    They are compared here, not by SQL, whose lower case is not that of `str.casefold`.
+    """
+    column = quote_name(name)
+    sql = f"SELECT CAST({column} AS VARCHAR) FROM {source.table} WHERE {column} IS NOT NULL"  # noqa: S608 - quoted
+    found: list[str] = []
+    most: list[str] = []
+    boolean = source.types[name] == "BOOLEAN"
+    result = source.connection.execute(f"{sql} GROUP BY 1 ORDER BY count(*) DESC, 1")
+    while rows := result.fetchmany(2**16):  # the column may be one of names, each its own
+        most = most or [value for (value,) in rows[: SHOWN_VALUES + 1]]
+        found += [value for (value,) in rows if is_word(value, word, boolean=boolean)]
+    if found:
+        return found
+    hint = suggest(word, most)
+    raise InputError(
+        f"no row of column {name!r} of {source.place} holds {word!r}; it holds "
+        f"{', '.join(map(repr, most[:SHOWN_VALUES]))}{', …' if len(most) > SHOWN_VALUES else ''}"
+        + (f"; {hint}" if hint else "")
+    )
+
+
+def is_word(value: str, word: str, *, boolean: bool = False) -> bool:
+    """Whether a label is the word that somebody named: in any case, and numbers by their value.
+
+    Examples
+    --------
+    >>> from undercount.count.sources import is_word
+    >>> is_word(" STRASSE", "Straße"), is_word("2.0", "2"), is_word("true", "1", boolean=True)
+    (True, True, True)
+    >>> is_word("9007199254740992", "9007199254740993")  # one number as floats
+    False
+    """
+    if value.strip().casefold() == word.strip().casefold():
+        return True
+    numbers = [_exact_number(value), _exact_number(word)]
+    if boolean:  # true and false are 1 and 0
+        numbers[0] = Decimal(value == "true")
+    return None not in numbers and numbers[0] == numbers[1]
+
+
+def _exact_number(text: str) -> Decimal | None:
+    try:
+        number = Decimal(text.strip()) if text.isascii() and "_" not in text else None
+    except InvalidOperation:
+        return None
+    return None if number is None or number.is_nan() else number
 
 
 def _state(file: str) -> tuple[int, ...]:
@@ -183,15 +241,64 @@ def _open_files(
         return _open_csv(connection, files, "\t" if kind == "tsv" else "", wanted)
     if kind == "parquet":
         return _open_parquet(connection, files, wanted)
+    return _open_json(connection, files, wanted)
+
+
+def _open_json(
+    connection: duckdb.DuckDBPyConnection, files: tuple[str, ...], wanted: Sequence[str]
+) -> Source:
     # Rows of many keys are rows all the same, not maps.
-    keys = ", map_inference_threshold=-1"
-    types = _types(connection, _make_reader(kind, keys)(files))
-    if not set(wanted) <= set(types):  # a key may be absent where DuckDB looks first
-        types = _types(connection, _make_reader(kind, f"{keys}, sample_size=-1")(files))
-    columns = ", ".join(f"{quote_name(name)}: 'VARCHAR'" for name in types)
-    check_columns(wanted, list(types), files[0])
-    reader = _make_reader(kind, f", columns={{{columns}}}")
-    return Source(connection, reader, dict.fromkeys(types, "VARCHAR"), files)
+    apart = ", hive_partitioning=false, map_inference_threshold=-1"
+    names = [*_types(connection, f"read_json({list_files(files)}{apart})")]
+    folders = _folder_keys(files)
+    if not {*wanted} <= {*names, *folders}:  # a key may be absent where DuckDB looks first
+        names = [*_types(connection, f"read_json({list_files(files)}{apart}, sample_size=-1)")]
+    _refuse_hidden_key(connection, files, wanted, names)
+    _refuse_folder_keys(files, names, wanted)
+    held = {name.casefold() for name in names}
+    names += [key for key in folders if key.casefold() not in held]
+    check_columns(wanted, names, files[0])
+    columns = ", ".join(f"{quote_name(name)}: 'VARCHAR'" for name in names)
+    reader = _make_reader("json", f", columns={{{columns}}}")
+    # Numbers that are not whole come as what a float makes of them.
+    return Source(connection, reader, dict.fromkeys(names, "VARCHAR"), files, digits=False)
+
+
+def _refuse_hidden_key(
+    connection: duckdb.DuckDBPyConnection,
+    files: Sequence[str],
+    wanted: Sequence[str],
+    names: Sequence[str],
+) -> None:
+    """Refuse a key that DuckDB renames because another differs only in case."""
+    folded = {name.casefold() for name in names}
+    for name in wanted:
+        if name in names or name.casefold() not in folded:
+            continue
+        sql = (
+            f"SELECT 1 FROM read_json_objects({list_files(files)}) "  # noqa: S608 - quoted
+            f"WHERE list_contains(json_keys(json), {quote_text(name)}) LIMIT 1"
+        )
+        if connection.sql(sql).fetchall():
+            raise too_like(files[0], name)
+
+
+def _folder_keys(files: Sequence[str]) -> list[str]:
+    """Return the keys of hive folders, g of g=1."""
+    return list(dict.fromkeys(key for file in files for key in PARTITION.findall(file)))
+
+
+def _refuse_folder_keys(files: Sequence[str], names: Sequence[str], wanted: Sequence[str]) -> None:
+    """Refuse a wanted column that both a file and the folder it lies in have a value of."""
+    asked = {name.casefold() for name in wanted}
+    held = {name.casefold(): name for name in names if name.casefold() in asked}
+    for file in files if held else ():
+        for key in PARTITION.findall(file):
+            if unquote(key).casefold() in held:
+                raise InputError(
+                    f"{file} has a column {held[unquote(key).casefold()]!r} and lies in a folder "
+                    f"{key}=…, and it is not said which is meant; rename one of them"
+                )
 
 
 def _open_parquet(
@@ -203,8 +310,8 @@ def _open_parquet(
     reader = _make_reader("parquet", ", can_have_nan=true" if nan else "")
     layouts = read_layouts(connection, files, wanted)
     for layout in layouts:
-        folders = PARTITION.findall(layout.files[0])
-        check_columns(wanted, [*layout.types, *folders], layout.files[0])
+        _refuse_folder_keys(layout.files, [*layout.types], wanted)
+        check_columns(wanted, [*layout.types, *_folder_keys(layout.files[:1])], layout.files[0])
     if len(layouts) == 1 or not wanted:
         return Source(connection, reader, _types(connection, reader(files)), files)
     picked = pick_columns(layouts, wanted)
@@ -226,7 +333,7 @@ def _make_reader(kind: str, more: str) -> Reader:
 
 
 def _partition(files: Sequence[str]) -> str:
-    return ", hive_partitioning=true" if any(map(PARTITION.search, files)) else ""
+    return f", hive_partitioning={'true' if any(map(PARTITION.search, files)) else 'false'}"
 
 
 def _open_csv(
@@ -240,7 +347,8 @@ def _open_csv(
     for file in files:
         with input_errors(file):
             layouts[file] = read_layout(connection, file, wanted, separator)
-        check_columns(wanted, [*layouts[file].names, *PARTITION.findall(file)], file)
+        _refuse_folder_keys([file], layouts[file].names, wanted)
+        check_columns(wanted, [*layouts[file].names, *_folder_keys([file])], file)
 
     def table_of(some: Sequence[str]) -> str:
         # Neighbours together: rows keep their places.

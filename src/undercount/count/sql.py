@@ -4,9 +4,10 @@ import glob
 import os
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import duckdb
+if TYPE_CHECKING:
+    import duckdb
 
 # No extension is fetched or loaded unasked, and none may come from elsewhere.
 CLOSED = {
@@ -36,13 +37,15 @@ def list_files(files: Iterable[str | os.PathLike[str]]) -> str:
     return "[" + ", ".join(map(quote_file, files)) + "]"
 
 
-def open_database(**settings: Any) -> duckdb.DuckDBPyConnection:
+def open_database(**settings: Any) -> "duckdb.DuckDBPyConnection":
     """Open a database in memory that fetches nothing: all connections are made here."""
+    import duckdb  # noqa: PLC0415 - heavy, and names are quoted without it
+
     return duckdb.connect(config={**CLOSED, **settings})
 
 
 def allow_only(
-    connection: duckdb.DuckDBPyConnection,
+    connection: "duckdb.DuckDBPyConnection",
     files: Iterable[str | os.PathLike[str]],
     folders: Iterable[str | os.PathLike[str]] = (),
 ) -> None:

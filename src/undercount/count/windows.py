@@ -19,8 +19,10 @@ from undercount.count.groups import (
     split_by,
 )
 from undercount.count.kernel.table import ScoreRanges, insert_knots
+from undercount.count.label_totals import other_rows
 from undercount.count.queries import CODE, ROWS, SCORE, SQUARE, WEIGHT, Arrays, Frame, collect
 from undercount.counts import ScoreCounts
+from undercount.errors import InputError
 
 LOW, HIGH, LABELLED = "undercount_low", "undercount_high", "undercount_labelled"
 NUMBER, KNOTS, MISSING = "undercount_number", "undercount_knots", "undercount_missing"
@@ -36,21 +38,32 @@ def count_by_windows(
     for name in columns.scores:
         mine = columns._replace(scores=(name,))
         table = code_labels(frame, mine)
-        _refuse(frame, mine, table)
+        rows = _refuse(frame, mine, table)
         cells = collect(write_query(table, mine, knots))
+        _refuse_other(cells, rows, mine)
         parts = split_by(cells, columns.by) if columns.by else {(): cells}
         found[name] = {key: _counts(part, knots) for key, part in parts.items()}
     return found
 
 
-def _refuse(frame: Frame, columns: ColumnRoles, table: Frame) -> None:
-    """Raise if a label, a weight or a score cannot be counted."""
+def _refuse(frame: Frame, columns: ColumnRoles, table: Frame) -> int:
+    """Raise if a label, a weight or a score cannot be counted; return how many rows there are."""
     score = nw.col(f"{SCORE}0")
     missing = _one_if(score.is_null() | is_nan(score))
     kinds = table.select(CODE, missing.alias(MISSING)).group_by(CODE, MISSING)
     found = collect(kinds.agg(nw.len().alias(ROWS)))
     found[SCORE] = np.where(found[MISSING].astype(np.int64) == 1, np.nan, 0.0)
     refuse_bad_rows(frame, columns, found, columns.scores[0])
+    return int(found[ROWS].sum())
+
+
+def _refuse_other(cells: Arrays, rows: int, columns: ColumnRoles) -> None:
+    """Raise if the cells hold other rows than there were when labels were looked at."""
+    counted = sum(float(cells[name].astype(np.float64).sum()) for name in CLASSES)
+    if columns.weight is None and counted != rows:
+        raise other_rows("the table", rows, counted)
+    if counted == 0:
+        raise InputError("weight must not be 0 for every row")
 
 
 def write_query(table: Frame, columns: ColumnRoles, knots: Sequence[float]) -> Frame:

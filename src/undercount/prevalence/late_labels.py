@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from undercount.count.arrays import refuse_other_order
 from undercount.curve import FloatArray
 from undercount.errors import InputError, SmallSampleWarning, named, warn
 from undercount.estimate import Interval
@@ -287,6 +288,7 @@ class DatedRows:
     @classmethod
     def of(cls, observed: Any, found: Any, until: Any = None) -> "DatedRows":
         """Read dates; labels after the last day have not arrived."""
+        refuse_other_order(observed=observed, found=found)
         rows, labels = read_days(observed, "observed"), read_days(found, "found")
         if len(rows) != len(labels):
             raise InputError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy.special import ndtri
 
-from undercount.count.arrays import read_labels
+from undercount.count.arrays import read_labels, refuse_other_order
 from undercount.errors import InputError, MisfitWarning, SmallSampleWarning, warn
 from undercount.estimate import Estimate, Interval
 from undercount.prevalence.base import Fitted, PrevalenceEstimator
@@ -92,6 +92,7 @@ class TwoSources(PrevalenceEstimator):
         first, second : array-like
             One value a row, of the same rows.
         """
+        refuse_other_order(first=first, second=second)
         found = [_found(each) for each in (first, second)]
         if len(found[0]) != len(found[1]):
             raise InputError(

@@ -17,9 +17,9 @@ def audit_check(counts: ScoreCounts) -> Check:
     """UC022: verified rows should be found at all scores, as often as there are rows.
 
     Fails where many unverified rows lie together and no verified one among them (`gap_p_value`):
-    nothing tells how many of them are positive. Warns where verified rows score above or below the
-    others (`rank_p_value`): each verdict stands for rows of its own scores, so that the numbers
-    hold if nothing but the score decided who was looked at.
+    nothing tells how many of them are positive. Fails where verified rows score above or below the
+    others (`rank_p_value`), too: each verdict stands for rows of its own scores, so that the
+    numbers hold if nothing but the score decided who was looked at, but no audit was random then.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def audit_check(counts: ScoreCounts) -> Check:
             f"{'higher' if higher else 'lower'} than the others ({_p_words(p_value)}); the numbers "
             "hold only if nothing but the score decided who was looked at"
         )
-        return Check(code, "warn", message, advice)
+        return Check(code, "fail", message, advice)
     return Check(
         code,
         "ok",

@@ -25,7 +25,7 @@ from undercount.assume.mixture import (
     Target,
     mixture_curve,
 )
-from undercount.count.arrays import read_floats, read_labels, read_scores
+from undercount.count.arrays import read_floats, read_labels, read_scores, refuse_other_order
 from undercount.count.kernel.rows import cell_places
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve
@@ -187,6 +187,8 @@ class Chances:
     late: LateLabels | None = None
 
     def __post_init__(self) -> None:
+        # Beside single precision NumPy would round a threshold, which counts do not.
+        object.__setattr__(self, "score", np.asarray(self.score, np.float64))
         total = len(self.labels) - np.count_nonzero(self.labels == 0)
         if not 0 < self.positives < total:
             raise InputError(
@@ -200,6 +202,7 @@ class Chances:
         """Read rows and chances; a classifier is fitted on `covariates`."""
         unlabeled, covariates = options.pop("unlabeled", None), options.pop("covariates", None)
         random_state = options.pop("random_state", 0)
+        refuse_other_order(y=y, score=score, propensity=propensity, covariates=covariates)
         labels, scores = np.asarray(read_labels(y, unlabeled)), np.asarray(read_scores(score))
         if isinstance(propensity, LateLabels):
             chance = propensity.chance_[propensity.usable_]

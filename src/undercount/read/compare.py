@@ -11,6 +11,7 @@ import numpy as np
 from undercount.assume.mixture import design_of
 from undercount.assume.review_sheet import as_reviews
 from undercount.assume.reviews import CrossedCells
+from undercount.count.arrays import refuse_other_order
 from undercount.count.columns import backend_of, is_frame, make_frame, take_columns
 from undercount.count.tensors import rows_to_host
 from undercount.curve import FloatArray
@@ -125,7 +126,12 @@ class Comparison:
         first = next(iter(self.evaluations.values()))
         share = first.share_needs if "prevalence" in known else ()
         right = (RIGHT_LABELS,) if first.supposes_right_labels else ()
-        return tuple(dict.fromkeys((*known, *share, *right, OUT_OF_FOLD)))
+        return tuple(dict.fromkeys((*known, *share, *self._audit_needs, *right, OUT_OF_FOLD)))
+
+    @property
+    def _audit_needs(self) -> tuple[str, ...]:
+        reviewed = next(iter(self.evaluations.values())).reviewed
+        return () if reviewed is None else reviewed.audit_needs
 
     def difference(
         self, metric: str, one: str | None = None, other: str | None = None
@@ -205,7 +211,9 @@ class Comparison:
             )
         work = self.workload if same_workload else None
         every = self.differences if work is None else work.differences
-        metric = metric or ("precision" if same_workload else self.by)
+        metric = ("precision" if same_workload else self.by) if metric is None else metric
+        if not isinstance(metric, str):
+            raise InputError(f"metric must be the name of one; got {metric!r}", argument="metric")
         found = [d for d in every if d.metric == metric]
         if not found and not (work is not None and work.by_verdicts and metric in WORKLOAD_METRICS):
             self.difference(metric)  # says which there are
@@ -271,7 +279,8 @@ class Comparison:
             found = self._difference_required(placed)
             checks = [c for name in (each.one, each.other) for c in self.evaluations[name].checks]
             doubt = self._share_doubt(placed, found)
-            judgements.append(placed.judge(found.difference, checks, doubt))
+            gap = replace(found.difference, needs=(*found.difference.needs, *self._audit_needs))
+            judgements.append(placed.judge(gap, checks, doubt))
         return Verdict(tuple(judgements))
 
     def _difference_required(self, contest: Contest) -> Difference:
@@ -465,6 +474,10 @@ def compare(
     propensity, covariates = options.pop("propensity", None), options.pop("covariates", None)
     _refuse_in_comparisons(propensity, covariates, top)
     thresholds, cluster = _thresholds(threshold, scores), options.pop("cluster", None)
+    first = next(iter(scores.values()))
+    refuse_other_order(
+        y=y, score=first, cluster=cluster, propensity=propensity, covariates=covariates
+    )
     at_top = by in POINTS and options.get("sampling") != "case-control"
     thresholds = thresholds or _top_thresholds(
         top if at_top else None, y, scores, unlabeled, sample_weight

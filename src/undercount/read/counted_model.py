@@ -18,6 +18,7 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
 from undercount.prevalence.late_labels import LateLabels
 from undercount.read.chances import Chances
+from undercount.read.flagged_check import nearest_below
 from undercount.read.intervals.clusters import ClusterRows, Clusters, Codes, read_clusters
 from undercount.read.intervals.counted_clusters import CountedClusters
 from undercount.read.intervals.review_clusters import ReviewClusters
@@ -191,9 +192,11 @@ def count_model(
         held = away.copy()
         rows = RecountableRows(held.y, held.score, None, knots, compact, unlabeled)
         return CountedModel(rows([]), threshold, rows)
-    labels, scores = read_pair(y, score, unlabeled)
+    labels, scores = read_pair(y, score, unlabeled, sample_weight=sample_weight)
     scores = np.array(scores)
     weights = None if sample_weight is None else np.array(read_weights(sample_weight, len(scores)))
+    if threshold is not None and scores.dtype == np.float32:  # a check asks for rows just below
+        knots = (*knots, *nearest_below(threshold))
     rows = RecountableRows(labels, scores, weights, knots, compact)
     return CountedModel(rows([]), threshold, rows)
 
@@ -235,7 +238,8 @@ def count_column(
         return replace(model, backend=backend_of(frame))
     columns = {"label": label, "score": score, "weight": weight, "unlabeled": unlabeled}
     columns["cluster"] = cluster
-    knots = (*map(float, edges), *(() if threshold is None else (float(threshold),)))
+    at = () if threshold is None else (float(threshold), *nearest_below(threshold))
+    knots = (*map(float, edges), *at)
     # Every score is kept only where it must be: None lets the engine decide.
     rows = RecountableFrame(frame, {**columns, "compact": True if compact else None}, knots)
     try:

@@ -9,6 +9,7 @@ from typing import Any, TypedDict, Unpack, overload
 from undercount.assume.mixture import Target
 from undercount.assume.review_sheet import as_reviews
 from undercount.assume.reviews import Reviews
+from undercount.count.arrays import refuse_other_order
 from undercount.count.columns import is_eager, is_frame
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, collect_warnings, named
@@ -233,6 +234,9 @@ def evaluate(
     if name is not None:
         check_name(name)
     pure = isinstance(label_purity, int | float) and label_purity == 1
+    refuse_other_order(
+        y=y, score=score, by=by, cluster=cluster, propensity=propensity, covariates=covariates
+    )
     options: dict[str, Any] = {
         "prevalence": prevalence,
         "unlabeled_prevalence": unlabeled_prevalence,

@@ -40,7 +40,7 @@ from undercount.read.fair_sample import (
     mature_checks,
     negatives_fair_check,
 )
-from undercount.read.flagged_check import flagged_check
+from undercount.read.flagged_check import flagged_check, rounding_check
 from undercount.read.hidden_share import HiddenShare, refuse_shares, reviewed_share, shared_share
 from undercount.read.intervals.area_gradients import forget_cells
 from undercount.read.labelled_chance import EVEN, scale_check
@@ -288,6 +288,7 @@ def make_whole(
         checks += [unfair] if unfair else []
     if model.threshold is not None:
         checks.append(flagged_check(model.counts, model.threshold))
+        checks += rounding_check(model.counts, model.threshold)
     if model.threshold == EVEN:
         checks += scale_check(model.counts, hidden.shares)
     told = with_warnings(checks, [*hidden.warned, *warned], given=made.share_given)
@@ -322,6 +323,7 @@ def _checked_chances(
         ]
     if made.threshold is not None:
         checks.append(flagged_check(made.counts, made.threshold))
+        checks += rounding_check(made.counts, made.threshold)
     source = f"labelling chances {'estimated' if chances.estimated else 'given'}"
     source = source if chances.late is None else "dates of labels"
     return replace(made, source=source, checks=with_warnings(checks, warned, given=True))

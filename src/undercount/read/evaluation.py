@@ -347,6 +347,7 @@ class Evaluation:
             return self._top_rows(top)
         if top is not None or threshold is None:
             raise InputError(f"give either a {named('threshold')} or {named('top')}")
+        threshold = read_threshold(threshold)
         return self.metric_rows(POINT_METRICS, threshold, self.counts_at(threshold))
 
     def _top_rows(self, top: float) -> tuple[MetricRow, ...]:
@@ -358,7 +359,7 @@ class Evaluation:
             naive = math.nan
             if not apart:
                 naive = metric_value(self.counts, Shares(0.0), metric, top=top)
-            rows.append(MetricRow(metric, None, naive, estimate, top=top))
+            rows.append(MetricRow(metric, None, naive, estimate, top=float(top)))
         return tuple(rows)
 
     @property
@@ -466,6 +467,7 @@ class Evaluation:
     ) -> Estimate:
         """Estimate one metric with its interval; `beta` is the number that some metrics take."""
         check_choice("metric", metric, tuple(FACTS))
+        threshold = None if threshold is None else read_threshold(threshold)
         counts = self.counts_at(threshold)
         known = threshold in (None, self.threshold)  # what it would warn of is among the checks
         with collect_warnings() if known else nullcontext():
@@ -657,6 +659,7 @@ class Evaluation:
 
     def point(self, threshold: float) -> OperatingPoint:
         """Return the recovered point at a threshold, without intervals."""
+        threshold = read_threshold(threshold)
         if self.reviewed is not None:
             return self.reviewed.curve(counts=self.counts_at(threshold)).at(threshold)
         if self.chances is not None:
@@ -679,7 +682,7 @@ class Evaluation:
                 argument="deploy_prevalence",
             )
         share = read_deploy_prevalence(prevalence, reviewed=self.reviewed is not None)
-        threshold = self.threshold if threshold is None else threshold
+        threshold = self.threshold if threshold is None else read_threshold(threshold)
         counts = self.counts_at(threshold)
         moved = self._deployment(share, threshold)
         asked: list[tuple[str, float | None]] = [(metric, None) for metric in AREAS]
@@ -764,7 +767,7 @@ class Evaluation:
         check_choice("over", over, OVER)
         if over == "threshold" and self.reviewed is not None:
             return self.reviewed.sweep(metric)
-        threshold = self.threshold if threshold is None else threshold
+        threshold = self.threshold if threshold is None else read_threshold(threshold)
         if self.chances is not None:
             raise InputError(
                 "labelling chances tell the prevalence, which is not free to move; "
@@ -781,7 +784,7 @@ class Evaluation:
         """Find the least hidden share and the largest labelling bias at which metric >= value."""
         check_choice("metric", metric, tuple(FACTS))
         check_goal(metric, value)
-        threshold = self.threshold if threshold is None else threshold
+        threshold = self.threshold if threshold is None else read_threshold(threshold)
         if self.chances is not None:
             return self.chances.break_even(metric, value, threshold)
         self._suppose_random("a break-even share", "ask by require() whether the metric holds")
@@ -919,9 +922,11 @@ class Evaluation:
             search = ReviewedSearch(*about, cells=self.reviewed.cells(self.counts))
         over = self.threshold if over is None else over
         found = search.best(Goal.of(metric, at_least, cost), over)
-        if self.chances is None or found.gain is None:
+        if found.gain is None:
             return found
-        return replace(found, gain=replace(found.gain, needs=NEEDS))
+        needs = found.gain.needs if self.chances is None else NEEDS
+        audit = () if self.reviewed is None else self.reviewed.audit_needs
+        return replace(found, gain=replace(found.gain, needs=(*needs, *audit)))
 
     def cost(
         self,

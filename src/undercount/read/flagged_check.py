@@ -1,11 +1,11 @@
-"""The check that a threshold flags some rows, and not all."""
+"""Checks that a threshold flags some rows, not all, and those that it is meant to flag."""
 
 import numpy as np
 
 from undercount.count.arrays import row_words
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import CODES, Check
+from undercount.errors import CODES, Check, named
 from undercount.read.metric_name import short_number
 
 
@@ -33,6 +33,50 @@ def flagged_check(counts: ScoreCounts, threshold: float) -> Check:
         )
     words = row_words(flagged, weighted=counts.weighted)
     return Check(CODES["flagged"], "ok", f"{words} at {at} or above")
+
+
+def rounding_check(counts: ScoreCounts, threshold: float) -> list[Check]:
+    """UC024: rows that score what the threshold is in single precision, just below it.
+
+    Nothing is said where counts have merged these rows with others.
+    """
+    at = short_number(threshold)
+    rows = {near: _rows_at(counts, near) for near in nearest_below(threshold)}
+    found = next((near for near in rows if rows[near]), None)
+    if found is None or _rows_at(counts, threshold):
+        return []
+    words = row_words(rows[found], weighted=counts.weighted)
+    return [
+        Check(
+            CODES["rounding"],
+            "warn",
+            f"{words} at {found!r}, which is {at} in the precision that these scores seem to have, "
+            f"lie below {at} and are not flagged",
+            f"pass {named('threshold', repr(found))} to flag them too",
+        )
+    ]
+
+
+def nearest_below(threshold: float) -> list[float]:
+    """Return what a threshold is in single and half precision, where that is less.
+
+    Examples
+    --------
+    >>> from undercount.read.flagged_check import nearest_below
+    >>> nearest_below(0.7), nearest_below(0.5)
+    ([0.699999988079071], [])
+    """
+    with np.errstate(over="ignore"):
+        rounded = [float(kind(threshold)) for kind in (np.float32, np.float16)]
+    return [each for each in rounded if -np.inf < each < threshold]
+
+
+def _rows_at(counts: ScoreCounts, score: float) -> float:
+    """Return the rows with just this score; 0 if they are merged with others."""
+    place = len(counts.score) - int(np.searchsorted(counts.score[::-1], score, "right"))
+    if place == len(counts.score) or counts.score[place] != score or counts.merged[place]:
+        return 0.0
+    return sum(float(column[place]) for column in counts.table.classes)
 
 
 def _highest(counts: ScoreCounts) -> str:

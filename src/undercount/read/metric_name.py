@@ -141,7 +141,8 @@ def top_words(top: float) -> str:
     >>> top_words(5000), top_words(0.004)
     ('5,000', '0.4%')
     """
-    return f"{100 * top:.4g}%" if top < 1 else f"{top:,.10g}"
+    rows = float(top)  # a fraction knows no formats before Python 3.12
+    return f"{100 * rows:.4g}%" if rows < 1 else f"{rows:,.10g}"
 
 
 def read_top(text: str) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from undercount.count.arrays import read_floats, read_scores
+from undercount.count.arrays import read_floats, read_scores, refuse_other_order
 from undercount.curve import FloatArray
 from undercount.errors import (
     Check,
@@ -251,7 +251,9 @@ def monitor(
     check_choice("period", period, tuple(PERIODS))
     if not 0 < real_number(risk) < 1:
         raise InputError(f"risk must be in (0, 1); got {risk!r}")
-    cut, scores = read_threshold(threshold), read_scores(score)
+    # Beside single precision NumPy would round the threshold, which evaluations do not.
+    cut, scores = read_threshold(threshold), np.asarray(read_scores(score), np.float64)
+    refuse_other_order(score=score, observed=observed, found=found, label=label)
     late = LateLabels(found_eventually=found_eventually, confidence_level=confidence_level)
     days, labels = read_days(observed, "observed"), read_days(found, "found")
     if label is not None:

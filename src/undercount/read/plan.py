@@ -188,6 +188,7 @@ def design_reviews(
     >>> design.edges, design.sizes()
     (array([2., 1.]), array([3, 9]))
     """
+    threshold = None if threshold is None else read_threshold(threshold)
     goals = read_goals(goal, threshold)
     if counts.weighted:
         raise InputError(
@@ -405,7 +406,9 @@ def plan_reviews(
     >>> reviews.n_answered
     50
     """
-    labels, scores = read_pair(y, score, unlabeled)
+    labels, scores = read_pair(
+        y, score, unlabeled, sample_weight=sample_weight, cluster=cluster, other=other
+    )
     weights = None if sample_weight is None else read_weights(sample_weight, len(scores))
     if cluster is not None:
         read_clusters(cluster, len(scores))  # refuses what names no cluster for each row
@@ -417,7 +420,7 @@ def plan_reviews(
     counts = _count(rows, threshold, seen, coarse=known)
     rival = None
     if other is not None:
-        at = threshold if other_threshold is None else other_threshold
+        at = threshold if other_threshold is None else read_threshold(other_threshold)
         rival = _rival(rows, read_scores(other), at)
     span = None
     if seen is None:

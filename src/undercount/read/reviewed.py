@@ -1,7 +1,7 @@
 """What reviews make of an evaluation: two answers, and which of them to believe."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -27,6 +27,7 @@ from undercount.errors import (
     named,
 )
 from undercount.estimate import Estimate
+from undercount.metric_facts import RANDOM_AUDIT
 from undercount.read.intervals.review_clusters import ReviewClusters
 from undercount.read.intervals.review_intervals import ReviewedMetrics
 from undercount.read.intervals.review_labels import CombinedMetrics, LabelledStrata
@@ -127,6 +128,17 @@ class Reviewed:
         return self.sampling == "single-sample" and self.counts.n_positive > 0
 
     @property
+    def audit_needs(self) -> tuple[str, ...]:
+        """What audited rows rest on beyond right verdicts; a plan draws its rows itself."""
+        return (RANDOM_AUDIT,) if self.audited else ()
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What the headline rests on, but for right labels."""
+        labels = ("random labels",) if self.labels == "random" else ()
+        return ("reviews", *labels, *self.audit_needs)
+
+    @property
     def n_planned(self) -> int:
         """Rows that the plan asked for."""
         return len(self.reviews.verdict)
@@ -219,7 +231,8 @@ class Reviewed:
                 f"{named('target', repr('dataset'))}; pass a {named('threshold')}",
                 argument="top",
             )
-        return self.metrics(labels, counts).estimate(metric, threshold, top=top, beta=beta)
+        found = self.metrics(labels, counts).estimate(metric, threshold, top=top, beta=beta)
+        return replace(found, needs=(*found.needs, *self.audit_needs))
 
     def curve(
         self, labels: Labels | None = None, counts: ScoreCounts | None = None

@@ -44,9 +44,11 @@ class ReviewedSearch(ThresholdSearch):
         rows = np.append(0.0, np.cumsum(self.cells.everyone))
         rows = rows if at is None else rows[at]
         total = hits[..., -1:]
-        return RatePoint(
-            hits / total, (rows - hits) / (rows[-1] - total), total / rows[-1], rows / rows[-1]
-        )
+        with np.errstate(
+            divide="ignore", invalid="ignore"
+        ):  # a draw may leave a class without rows
+            recall, alarms = hits / total, (rows - hits) / (rows[-1] - total)
+        return RatePoint(recall, alarms, total / rows[-1], rows / rows[-1])
 
     def _gain(self, goal: Goal, threshold: float, over: float) -> Estimate:
         """Estimate what the threshold gains; its interval holds the chance of the search."""

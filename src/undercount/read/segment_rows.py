@@ -1,5 +1,6 @@
 """Count rows segment by segment."""
 
+import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,6 +13,8 @@ from undercount.count.columns import is_eager, take_columns
 from undercount.count.frames import count_scores
 from undercount.count.kernel.array_library import is_tensor
 from undercount.count.kernel.rows import POSITIVE, UNLABELED
+from undercount.count.keys import read_keys
+from undercount.count.label_totals import other_rows
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
@@ -113,7 +116,7 @@ class SegmentedRows:
         if not is_eager(self.y):
             self._refuse_rows()
             return self._count_where_they_are(model, columns, compact=compact)
-        found = [np.asarray(values) for values in take_columns(self.y, columns).values()]
+        found = [read_keys(values, "by") for values in take_columns(self.y, columns).values()]
         whose = take_column(self.y, "cluster", self.cluster)
         values = found[0] if len(found) == 1 else found
         return split_model(self._with_chances(model), values, ", ".join(columns), whose)
@@ -153,6 +156,9 @@ class SegmentedRows:
                 *frequency_edges(overall.counts),
             ),
         )
+        segments = sum(each.n_rows for each in counted.values())
+        if not math.isclose(segments, overall.counts.n_rows, rel_tol=1e-9):
+            raise other_rows("the frame", overall.counts.n_rows, segments)
         alone = [key[0] if isinstance(key, tuple) and len(key) == 1 else key for key in counted]
         found = dict(zip(alone, counted.values(), strict=True))
         return SegmentModels(overall, name_parts(found, overall.threshold), ", ".join(columns))

@@ -10,6 +10,7 @@ import numpy as np
 
 from undercount.assume.labelled import labelled_curve
 from undercount.count.arrays import is_missing
+from undercount.count.keys import read_keys, split_places
 from undercount.counts import ScoreCounts
 from undercount.errors import CODES, InputError, check_choice, collect_warnings, named
 from undercount.estimate import Estimate
@@ -326,60 +327,19 @@ def split_rows(by: Any, n_rows: int) -> "dict[Hashable, NDArray[np.intp]]":
     {'a': [1], 'b': [0, 3], None: [2]}
     """
     columns = by if isinstance(by, list) and by and isinstance(by[0], np.ndarray) else [by]
-    coded = [_code_values(np.asarray(each)) for each in columns]
-    for codes, _ in coded:
-        if len(codes) != n_rows:
+    keys = [read_keys(each, "by") for each in columns]
+    for each in keys:
+        if each.ndim != 1:
             raise InputError(
-                f"{named('by')} must hold one value a row; got {len(codes):,} for {n_rows:,} rows",
+                f"{named('by')} must hold one value a row; got shape {each.shape}", argument="by"
+            )
+        if len(each) != n_rows:
+            raise InputError(
+                f"{named('by')} must hold one value a row; got {len(each):,} for {n_rows:,} rows",
                 argument="by",
             )
-    codes, names = coded[0]
-    for more, others in coded[1:]:  # several columns: a segment is a tuple of values
-        pairs, codes = np.unique(codes * len(others) + more, return_inverse=True)
-        firsts = [names[pair // len(others)] for pair in pairs]
-        names = [
-            (*(first if isinstance(first, tuple) else (first,)), others[pair % len(others)])
-            for first, pair in zip(firsts, pairs, strict=True)
-        ]
-    # Short numbers are sorted in one pass over the rows.
-    short = codes.astype(np.uint16) if len(names) <= np.iinfo(np.uint16).max else codes
-    order = np.argsort(short, kind="stable")
-    ends = np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]
-    parts = dict(zip(names, np.split(order, ends), strict=True))
+    parts = split_places(keys, name_segments, "by")
     return {key: parts[key] for key in sort_segments(list(parts))}
-
-
-def _code_values(values: "NDArray[Any]") -> "tuple[NDArray[np.intp], list[Hashable]]":
-    """Return a number a row and the value that each stands for; all that is missing is None."""
-    if values.ndim != 1:
-        raise InputError(
-            f"{named('by')} must hold one value a row; got shape {values.shape}", argument="by"
-        )
-    close = values.dtype.kind in "iu" and values.dtype != np.uint64 and len(values) > 0
-    if close and int(values.max()) - int(values.min()) < len(values):
-        found, codes = _count_integers(values.astype(np.int64))
-        held = found.tolist()
-    elif values.dtype.kind in "biuf":
-        found, codes = np.unique(values, return_inverse=True)
-        held = found.tolist()
-    else:
-        if values.dtype.kind == "M":
-            values = values.astype("datetime64[us]")
-        each = values.tolist()
-        held = list(dict.fromkeys(each))
-        number = dict(zip(held, range(len(held)), strict=True)).__getitem__
-        codes = np.fromiter(map(number, each), np.intp, len(each))
-    plain = name_segments(held)
-    names = list(dict.fromkeys(plain))
-    place = {name: i for i, name in enumerate(names)}
-    return np.array([place[each] for each in plain], np.intp)[codes], names
-
-
-def _count_integers(values: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[np.intp]]":
-    """Return the different values and the place of each, as `np.unique` does by sorting."""
-    low = values.min()
-    held = np.bincount(values - low) > 0
-    return np.flatnonzero(held) + low, (np.cumsum(held) - 1)[values - low]
 
 
 def name_segments(values: Sequence[Any]) -> list[Hashable]:

@@ -115,6 +115,7 @@ def _reviews(evaluation: Evaluation) -> dict[str, Any]:
         "answered": reviewed.n_answered,
         "positive": reviewed.n_positive,
         "labels": reviewed.labels,
+        "needs": list(reviewed.needs),
         "sequential": reviewed.sequential,
         "random_labels": {"p_value": plain(reviewed.p_value), "rejected": reviewed.rejected},
         "goal": list(design.goal),

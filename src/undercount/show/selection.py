@@ -67,9 +67,19 @@ class SelectionReport:
         return [check for check in self.checks if check.level == "fail"]
 
     @property
-    def prevalence(self) -> float:
-        """Share of positives among all rows."""
-        return next(row.estimate.value for row in self.rows if row.metric == "prevalence")
+    def share_words(self) -> str:
+        """Say how many rows are positive; nothing where a check forbids it."""
+        if self.failed:
+            return ""
+        found = next(row.estimate for row in self.rows if row.metric == "prevalence")
+        ends = f"{percent(found.low)} – {percent(found.high)}"
+        return f"About {percent(found.value)} ({ends}) of all rows are positive, looked at or not."
+
+    @property
+    def needs_words(self) -> str:
+        """Say what every number rests on."""
+        needs = dict.fromkeys(need for row in self.rows for need in row.estimate.needs)
+        return f"All of it needs: {', '.join(needs)}."
 
     @property
     def scale_words(self) -> str:
@@ -86,6 +96,7 @@ def selection_document(report: SelectionReport) -> dict[str, Any]:
             "estimate": row.estimate.value,
             "low": row.estimate.low,
             "high": row.estimate.high,
+            "needs": list(row.estimate.needs),
         }
         for row in report.rows
     ]
@@ -116,10 +127,10 @@ def selection_text(report: SelectionReport, width: int = WIDTH) -> str:
         table = []
         for name, naive, value in cells:
             table += stack(name, [(head[1], naive), (level, value)], width)
-    share = percent(report.prevalence)
     warned = _check_lines([check for check in report.checks if check.level == "warn"], width)
-    lines += [*table, "", *warned]  # what the sentence rests on stands before it
-    lines += [wrap(f"About {share} of all rows are positive, looked at or not.", width)]
+    # What the last sentence rests on stands before it.
+    lines += [*table, "", wrap(report.needs_words, width), *warned]
+    lines += [wrap(report.share_words, width)] if report.share_words else []
     return "\n".join(lines)
 
 
@@ -142,7 +153,6 @@ def selection_page(report: SelectionReport) -> str:
         report=report,
         rows=report.rows,
         failed=report.failed,
-        share=percent(report.prevalence),
         level=f"{100 * report.confidence_level:g}",
         paths=paths,
         title=title,

@@ -251,6 +251,18 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "right verdicts on rows that a plan drew",
         "documentation, The live report",
     ),
+    "random audit": (
+        "The rows that were looked at are a random sample of all rows: nobody chose them.",
+        "each row had the same chance of a look; each verdict stands for the rows of its scores",
+        "how rows were chosen; scores can contradict it (UC022), nothing can show it",
+        "documentation, Review a few rows",
+    ),
+    "if the audit was random": (
+        "A verdict: the claim holds by audited rows if nobody chose which rows were looked at.",
+        "the interval that audited rows give lies on the right side",
+        "right verdicts; a random audit, which nothing in the rows can show",
+        "documentation, The live report",
+    ),
     "reviews leave it open": (
         "A verdict: the interval that reviews give holds values on both sides of the goal.",
         "low < goal < high",
@@ -581,6 +593,11 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "at most 2 % of the labels in the last 30 days of the oldest window, 20 for each 100 after",
         "dates of rows and of labels; delays alike",
     ),
+    "uc024": (
+        "Rows may score just what the threshold is in single precision, and lie below it.",
+        "no row scores the threshold, some score it rounded to single or half precision",
+        "scores are compared as exact numbers; NumPy rounds the threshold to the scores' precision",
+    ),
 }
 # method → (how it answers, reference)
 METHODS: dict[str, tuple[str, str]] = {
@@ -663,7 +680,7 @@ ALIASES = {
     "verdict": "claim",
     "positives": "prevalence",
     "supported": "supported by reviews",
-    "audited": "reviews",
+    "audited": "random audit",
     "sequential": "reviews",
     "what would change": "claim",
     "in plain words": "claim",

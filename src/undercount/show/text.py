@@ -53,7 +53,7 @@ INTERVALS = {
 CASES = tuple(10**power for power in range(1, 7))
 # Metrics that are told for another prevalence.
 DEPLOYED = ("precision", "f1", "accuracy", "average_precision")
-ASIDE = (CODES["ties"], CODES["saturation"], CODES["warned"])
+ASIDE = (CODES["ties"], CODES["saturation"], CODES["warned"], CODES["rounding"])
 # What a share of two sources rests on.
 SOURCES = (
     "Do the sources find positives independently of each other? If both prefer the same ones, more "

@@ -26,6 +26,8 @@ CHANCES_LIGHTS = {
     "given": "if the chances of a label are right",
     "open": "the chance of the labels leaves it open",
 }
+# The same as "reviewed" where audited rows say so: that they are a random sample, nothing can show.
+IF_RANDOM = "if the audit was random"
 # What was given, with a place for its value; and whether it grows with the hidden share.
 GIVEN = {
     "prevalence": ("{} are positive", True),
@@ -71,6 +73,8 @@ def _light_alone(evaluation: Evaluation) -> str:
     light = light_of(evaluation)
     if evaluation.chances is not None:
         return CHANCES_LIGHTS.get(light, LIGHTS.get(light, ""))
+    if light == "reviewed" and evaluation.reviewed is not None and evaluation.reviewed.audited:
+        return IF_RANDOM
     if evaluation.verdict.doubt is not None and light != "unsupported":
         return DOUBT
     return LIGHTS[light] if light in LIGHTS else condition_words(evaluation)

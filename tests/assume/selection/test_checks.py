@@ -48,7 +48,7 @@ def test_ranks_are_not_advised_to_a_model_of_ranks():
         model.fit(score, np.where(score > -0.8, truth, np.nan))
         found = {check.code: check for check in model.checks()}
         assert found["outcome-shape"].level == "fail"
-        hints[distribution] = str(found["outcome-shape"].hint)
+        hints[distribution] = found["outcome-shape"].advice
     assert "copula" in hints["empirical"]
     assert "copula" not in hints["copula"]
     assert "Transform" not in hints["copula"]
@@ -108,3 +108,51 @@ def test_every_check_prints_one_line_of_words(fitted):
             assert str(check).startswith(f"{check.code} {check.level}: ")
             assert ".." not in str(check)
             assert check.level == "ok" or check.advice
+
+
+def hidden_choice(n, moved, looked_share=0.6):
+    """Rows whose chooser knew more than the score; `moved` says how much a column moved them."""
+    generator = np.random.default_rng(0)
+    score, column, unseen, noise, other = generator.standard_normal((5, n))
+    truth = 0.8 * score + 0.6 * unseen + 0.5 * noise > 0.4
+    push = moved * column + 0.7 * unseen + 0.5 * other
+    looked = push > np.quantile(push, 1 - looked_share)
+    return score, truth, np.where(looked, truth, np.nan), column
+
+
+def test_a_hidden_choice_that_nothing_moved_rests_on_its_shape():
+    score, _, y, column = hidden_choice(2000, 0.0)
+    for model in (
+        SelectionModel("unobserved").fit(score, y),
+        SelectionModel("unobserved").fit(score, y, X=column),  # it moved nothing
+    ):
+        found = {check.code: check for check in model.checks()}["normal-shape"]
+        assert found.level == "warn"
+        assert "jointly normal" in found.message
+        assert "normal-shape" in model.extrapolates("roc_auc")
+        assert "normal-shape" in model.extrapolates("precision", 1.0)
+        assert "jointly normal unseen parts" in model.interval("roc_auc").needs
+
+
+def test_a_column_that_moved_the_choice_tells_more_than_a_shape():
+    score, truth, y, column = hidden_choice(4000, 1.0)
+    model = SelectionModel("unobserved").fit(score, y, X=column)
+    assert levels(model)["normal-shape"] == "ok"
+    assert levels(model)["extrapolation"] == "warn"  # 40 % were never looked at
+    assert not model.extrapolates("roc_auc")
+    found = model.interval("prevalence")
+    assert truth.mean() in found.interval
+    assert found.needs == ("jointly normal unseen parts", "columns that moved the choice alone")
+
+
+def test_rows_of_a_hidden_choice_rest_on_the_model_wherever_they_score():
+    """Rows of every score were looked at, but those that were are no sample of the others."""
+    for moved, level in ((0.0, "fail"), (1.0, "warn")):
+        score, _, y, column = hidden_choice(3000, moved, looked_share=0.2)
+        model = SelectionModel("unobserved").fit(score, y, X=column)
+        found = {check.code: check for check in model.checks()}["extrapolation"]
+        assert found.level == level
+        assert "80% of the rows were never looked at" in found.message
+        assert "80% of the rows were never looked at" in model.extrapolates("recall", 0.5)
+        assert "flagged rows were never looked at" in model.extrapolates("precision", 0.5)
+        assert SelectionModel("ipw").fit(score, y).extrapolates("recall", 0.5) == ""

@@ -17,6 +17,7 @@ from undercount.errors import InputError
 
 NAMES = ("score", "positive", "negative", "unlabeled")
 KEYS = ("version", "squared_weight", "auc_error", "sampling", "source", "parts", "grid", "kind")
+KEYS = (*KEYS, "score")
 VALUES: tuple[Any, ...] = (
     None,
     0,
@@ -51,6 +52,8 @@ def draw(dice: random.Random) -> tuple[dict[str, list[Any]], Any]:
     columns |= {name: rng.integers(0, 9, n).astype(float).tolist() for name in NAMES[1:]}
     if dice.random() < 0.1:
         columns["merged"] = (rng.random(n) < 0.5).tolist()
+        if dice.random() < 0.2:  # as text, of which any would be true
+            columns["merged"] = [str(each).lower() for each in columns["merged"]]
     if n and dice.random() < 0.2:
         columns[dice.choice(NAMES)][dice.randrange(n)] = dice.choice([*ODD, None])
     if dice.random() < 0.05:
@@ -68,7 +71,9 @@ def knock(case: tuple[dict[str, list[Any]], Any], folder: Path) -> str:
     """Load a counts file and evaluate it."""
     columns, meta = case
     path = folder / "fuzzed.parquet"
-    types = {name: pa.bool_() if name == "merged" else pa.float64() for name in columns}
+    types = {name: pa.float64() for name in columns}
+    words = "false" in columns.get("merged", ()) or "true" in columns.get("merged", ())
+    types["merged"] = pa.string() if words else pa.bool_()
     table = pa.table({name: pa.array(columns[name], types[name]) for name in columns})
     if meta is not None:
         table = table.replace_schema_metadata({"undercount": json.dumps(meta)})
@@ -78,6 +83,7 @@ def knock(case: tuple[dict[str, list[Any]], Any], folder: Path) -> str:
         found = uc.evaluate(counts, unlabeled_prevalence=0.1)
     except InputError as error:
         return refusal(error)
+    assert not words, columns["merged"]
     for row in found.rows:
         check_estimate(row.metric, row.estimate)
     return "evaluated"

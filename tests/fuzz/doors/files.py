@@ -4,6 +4,7 @@ import csv
 import io
 import math
 import random
+from decimal import Decimal
 from pathlib import Path
 
 import undercount as uc
@@ -14,6 +15,7 @@ HEADERS = (("y", "s"), ("y", "s", "note"), ("s", "y", "y"), ("y", "s", ""), ("Y"
 GOOD = {"y": ("0", "1"), "s": ("0", "1", "0.5", "2", "-1.25", "3e-2")}
 NUMBERS = ("0", "1", "", "0.5", "-2e3", "1e999", " 1", "nan", "NaN", "inf", "9007199254740993")
 NUMBERS = (*NUMBERS, "true", "a", "NA", "1 ", "+1", "0x1", "1_0", "1,5", "#")
+NUMBERS = (*NUMBERS, "9007199254740993.0", "9007199254740993e0", "9007199254740994.0", "1e+20")
 NOTES = ("", "a", "#", "a,b", 'a"b', "a;b", "é", "\t", "'", "-- x", "line\nline", "=1+1", " ")
 MARKS = ('"', ",", "#", "\n", "\x00", "'", ";", "\r", "\\", "//")
 
@@ -57,6 +59,9 @@ def knock(text: str, folder: Path) -> str:
     assert found.n_rows == len(values), (found, values)
     assert found.n_positive == sum(1 for y, _ in values if number(y) == 1), (found, values)
     assert sorted(set(found.score)) == sorted({number(s) for _, s in values})
+    long = {float(s): s.strip() for _, s in values if 2**53 <= abs(number(s)) < math.inf}
+    # Of whole numbers that floats merge only the one that is written for a float may be there.
+    assert all(Decimal(repr(value)) == Decimal(text) for value, text in long.items()), values
     return "counted"
 
 

@@ -80,7 +80,7 @@ NEEDED = {
     "compare": ["@rows.csv", "--label", "y", "--score", "s", "--score", "t", "--prevalence", "0.4"],
     "count": ["@rows.csv", "--label", "y", "--score", "s", "--output", "@counts.parquet"],
     "plan": ["@rows.csv", "--label", "y", "--score", "s", "--budget", "9"],
-    "merge": ["@part.parquet", "@more.parquet", "--output", "@counts.parquet"],
+    "merge": ["@part.parquet", "@more/part.parquet", "--output", "@counts.parquet"],
     "monitor": ["@rows.csv", "--score", "s", "--observed", "d", "--found", "e", "--threshold", "1"],
     "select": ["@rows.csv", "--label", "v", "--score", "s"],
     "explain": [],
@@ -116,13 +116,16 @@ def draw(dice: random.Random) -> list[str]:
     if command in ("explain", "guide"):
         arguments += [dice.choice(TERMS)] * dice.choice([0, 1, 1, 1])
     if command == "evaluate" and dice.random() < 0.15:
-        arguments = [command, "@part.parquet", *NEEDED[command][-2:]]
+        parts = dice.choice([["@part.parquet"], ["@part.parquet", "@more/part.parquet"]])
+        arguments = [command, *parts, *NEEDED[command][-2:]]
     if command in ("evaluate", "compare", "count", "plan") and dice.random() < 0.05:
         arguments[1:2] = ["--from", "sqlite://@rows.db", "--table", "rows"]
     if dice.random() < 0.05:
         arguments = arguments[: dice.randrange(1, len(arguments) + 1)]
     for _ in range(dice.choice([0, 1, 1, 2, 3])):
         option = dice.choice(OPTIONS[command])
+        if not option.multiple and dice.random() < 0.9:  # twice it is refused
+            _leave_out(arguments, option)
         arguments.append(option.opts[-1])
         if not option.is_flag:
             odd = dice.random() < 0.15
@@ -132,6 +135,22 @@ def draw(dice: random.Random) -> list[str]:
     if command == "guide":
         arguments.append("<" + "".join(dice.choice("ynnn\n3?") for _ in range(dice.randrange(9))))
     return arguments
+
+
+def _leave_out(arguments: list[str], option: click.Option) -> None:
+    for name in [name for name in option.opts if name in arguments]:
+        place = arguments.index(name)
+        del arguments[place : place + (1 if option.is_flag else 2)]
+
+
+def _repeats(arguments: list[str]) -> bool:
+    """Whether an option that takes one value is given twice, before a -- that ends them."""
+    single = [
+        each
+        for each in OPTIONS[arguments[0]]
+        if not (each.multiple or each.is_flag) and "--" not in arguments
+    ]
+    return any(sum(arguments.count(name) for name in each.opts) > 1 for each in single)
 
 
 def write_rows(folder: Path) -> None:
@@ -153,7 +172,9 @@ def write_rows(folder: Path) -> None:
     named = ["@rows.csv", "--label", "y", "--score", "s", "--quiet"]
     planned = ["--threshold", "1", "--budget", "12", "--out", "@answered.csv"]
     assert knock(["count", *named, "--output", "@part.parquet"], folder) == "count exit 0"
-    more = ["@rows.csv", "--label", "y", "--score", "t", "--quiet", "--output", "@more.parquet"]
+    (folder / "more").mkdir(exist_ok=True)
+    (folder / "more" / "rows.csv").write_text(f"{header}\n" + "\n".join(lines[::-1]) + "\n")
+    more = ["@more/rows.csv", *named[1:], "--output", "@more/part.parquet"]
     assert knock(["count", *more], folder) == "count exit 0"
     assert knock(["plan", *named, *planned], folder) == "plan exit 0"
     answer_all(folder / "answered.csv", ["1", "0"] * 6)
@@ -195,6 +216,7 @@ def knock(arguments: list[str], folder: Path) -> str:
     assert code in EXIT_CODES, (code, err.getvalue())
     assert "Traceback" not in err.getvalue() or "--debug" in arguments, err.getvalue()
     assert "\x1b" not in err.getvalue() or "--debug" in arguments, arguments
+    assert code == 2 or not _repeats(asked), asked
     if code == 2:
         assert err.getvalue().strip(), arguments
     return f"{asked[0]} exit {code}"

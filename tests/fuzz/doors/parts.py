@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ SCORES = {
     "double": (0.5, 1.0, 0.1, 0.1 + 1e-12, 1e-300, -0.0),
     "bool": (True, False),
     "string": ("0.4", "1", "1e3", "x"),
+    "decimal": (Decimal(1), Decimal(2**53), Decimal(2**53 + 1)),
 }
+TYPES = {"decimal": pa.decimal128(38, 0)}
 LABELS = {
     "int8": (0, 1, None),
     "int64": (0, 1),
@@ -58,7 +61,10 @@ def knock(parts: list[Part], folder: Path) -> str:
     paths, expected = [], Counter[tuple[float, float]]()
     for place, part in enumerate(parts):
         paths.append(folder / f"part{place}.parquet")
-        arrays = [pa.array(held, pa.type_for_alias(kind)) for _, kind, held in part["columns"]]
+        arrays = [
+            pa.array(held, TYPES.get(kind) or pa.type_for_alias(kind))
+            for _, kind, held in part["columns"]
+        ]
         names = [name for name, *_ in part["columns"]]
         pq.write_table(pa.table(arrays, names=names), paths[-1])
         held = {name: array.to_pylist() for name, array in zip(names, arrays, strict=True)}
@@ -69,6 +75,7 @@ def knock(parts: list[Part], folder: Path) -> str:
         return "refused"
     wanted = Counter[tuple[bool, float]]()
     for (label, score), number in expected.items():
+        assert isinstance(score, str) or float(score) == score, score  # no neighbour of it
         wanted[label is not None and float(label) == 1, float(score)] += number
     got = Counter[tuple[bool, float]]()
     for score, positive, negative, unlabeled in zip(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from undercount.assume.selection.binary_regression import fit_binary, reset_p_value
 from undercount.assume.selection.column_model import ColumnModel, empty_stretch
@@ -21,7 +22,11 @@ SURPRISING, SHOCKING = 0.01, 1e-4
 SMALL_PART = 0.1
 # Where the model alone speaks of a larger part, no requirement is met or failed by it.
 MOST_PART = 0.5
-EXTRAPOLATION = "extrapolation"
+# Beyond that part, nothing at all should be reported.
+NEARLY_ALL = 0.75
+# Columns whose statistic is smaller are too weak to tell what the shape alone tells without them.
+STRONG_COLUMNS = 10.0
+EXTRAPOLATION, NORMAL_SHAPE = "extrapolation", "normal-shape"
 # What is said of the flagged rows alone.
 OF_FLAGGED_ROWS = ("precision",)
 
@@ -31,9 +36,11 @@ def _check(code: str, level: Level, message: str, advice: str = "") -> Check:
     return Check(code, level, message.rstrip("."), advice.rstrip("."))
 
 
-def check_sample(sample: SelectionSample, curve: OperatingCurve) -> Iterator[Check]:
-    """Check what needs no model: how much was looked at, and the score's direction."""
-    yield _extrapolation(sample)
+def check_sample(
+    sample: SelectionSample, curve: OperatingCurve, model: RowModel
+) -> Iterator[Check]:
+    """Check what needs no fit: how much was looked at, and the score's direction."""
+    yield _check_extrapolation(sample, model)
     counts = sample.counts
     fewest = min(counts.n_positive, counts.n_negative)
     if fewest < FEW:
@@ -60,32 +67,94 @@ def share_beyond(sample: SelectionSample, threshold: float | None = None) -> flo
     others.
     """
     score, seen = sample.score, sample.score[sample.looked == 1]
-    weight = sample.weight * (1.0 if threshold is None else score >= threshold)
-    outside = (score < seen.min()) | (score > seen.max())
+    return _share(sample, (score < seen.min()) | (score > seen.max()), threshold)
+
+
+def share_by_model(
+    sample: SelectionSample, model: RowModel, threshold: float | None = None
+) -> float:
+    """Return the share of the rows of which the model alone speaks.
+
+    Those beyond every score that was looked at. Where something unseen chose, every row that
+    nobody looked at: rows of its score that somebody did look at were chosen for another reason.
+    """
+    if isinstance(model, HiddenModel):
+        return _share(sample, sample.looked == 0, threshold)
+    return share_beyond(sample, threshold)
+
+
+def _share(sample: SelectionSample, rows: NDArray[np.bool_], threshold: float | None) -> float:
+    """Return the weight of some rows among all rows, or among those flagged; 1 if there is none."""
+    weight = sample.weight * (1.0 if threshold is None else sample.score >= threshold)
     total = float(weight.sum())
-    return float(weight[outside].sum()) / total if total > 0 else 1.0
+    return float(weight[rows].sum()) / total if total > 0 else 1.0
 
 
-def extrapolates(sample: SelectionSample, threshold: float | None = None) -> str:
-    """Say so if most rows lie beyond every score that was looked at; empty if not."""
-    share = share_beyond(sample, threshold)
-    if share <= MOST_PART:
-        return ""
-    rows = "rows" if threshold is None else "flagged rows"
-    return f"{share:.0%} of the {rows} lie beyond every score that was looked at (extrapolation)"
+def rests_on_shape(model: RowModel) -> bool:
+    """Whether the normal shape alone tells how choice and class hang together beside the score."""
+    return isinstance(model, HiddenModel) and model.column_strength < STRONG_COLUMNS
 
 
-def _extrapolation(sample: SelectionSample) -> Check:
-    weight, looked = sample.weight, sample.looked == 1
-    never, share = float(weight[~looked].sum() / weight.sum()), share_beyond(sample)
-    message = (
-        f"{never:.0%} of the rows were never looked at; {share:.0%} lie beyond every score that "
-        "was, so what is said of them comes from the model alone."
-    )
+def model_alone_words(
+    sample: SelectionSample, model: RowModel, threshold: float | None = None
+) -> str:
+    """Say what makes numbers those of the model rather than of the labels; empty if nothing."""
+    share, rows = share_by_model(sample, model, threshold), "rows"
+    if threshold is not None:
+        rows = "flagged rows"
+    if share > MOST_PART:
+        where = "were never looked at, and the model alone speaks of them"
+        if not isinstance(model, HiddenModel):
+            where = "lie beyond every score that was looked at"
+        return f"{share:.0%} of the {rows} {where} ({EXTRAPOLATION})"
+    if rests_on_shape(model):
+        return (
+            "jointly normal unseen parts alone tell how choice and class hang together "
+            f"({NORMAL_SHAPE})"
+        )
+    return ""
+
+
+def _check_extrapolation(sample: SelectionSample, model: RowModel) -> Check:
+    never, share = _share(sample, sample.looked == 0, None), share_by_model(sample, model)
+    message = f"{never:.0%} of the rows were never looked at"
+    if isinstance(model, HiddenModel):
+        message += ", for reasons unseen: what is said of them comes from the model alone."
+    else:
+        message += (
+            f"; {share:.0%} lie beyond every score that was, so what is said of them comes from "
+            "the model alone."
+        )
     if share < SMALL_PART:
         return _check(EXTRAPOLATION, "ok", message)
     advice = "Look at a small random sample of them: even 50 rows tell whether the model holds."
-    return _check(EXTRAPOLATION, "warn" if share <= 0.75 else "fail", message, advice)  # noqa: PLR2004
+    # Columns that moved the choice alone are evidence of their own.
+    told = isinstance(model, HiddenModel) and not rests_on_shape(model)
+    grave = share > NEARLY_ALL and not told
+    return _check(EXTRAPOLATION, "fail" if grave else "warn", message, advice)
+
+
+def check_normal_shape(model: HiddenModel) -> Check:
+    """Whether anything but a shape tells how the choice and the class hang together."""
+    if not rests_on_shape(model):
+        return _check(
+            NORMAL_SHAPE,
+            "ok",
+            f"{named('X')} moved the choice (Wald's statistic {model.column_strength:.0f} for each "
+            "column); that it moved the class through the score alone, no check can see.",
+        )
+    lacking = f"no column ({named('X')}) was given that moved the choice but not the class"
+    if model.column_strength > 0:
+        lacking = f"the columns given ({named('X')}) hardly moved the choice"
+    return _check(
+        NORMAL_SHAPE,
+        "warn",
+        "The numbers suppose that the unseen parts of choice and class are jointly normal, and "
+        f"rest on that shape alone: {lacking}. If the shape is another, they may be far off, and "
+        "no check can see it.",
+        "Give columns that moved the choice but not the class, or look at a small random sample of "
+        "the other rows.",
+    )
 
 
 def check_normality(fit: SelectionFit) -> Check:

@@ -63,6 +63,18 @@ class HiddenModel:
         size = self.rows.selection.shape[1]
         return slice(size, size + self.rows.outcome.shape[1])
 
+    @property
+    def column_strength(self) -> float:
+        """Wald's statistic of the columns that moved the choice alone, for each of them; 0 if none.
+
+        Below about 10 such columns are too weak to lean on (Staiger and Stock 1997).
+        """
+        places = slice(self.rows.outcome.shape[1], self.rows.selection.shape[1])
+        moved = self.coefficients[places]
+        if not len(moved):
+            return 0.0
+        return float(moved @ np.linalg.solve(self.covariance[places, places], moved)) / len(moved)
+
     def masses(self) -> Masses:
         """Probability of each class, for every row, looked at or not."""
         positive: FloatArray = ndtr(self.rows.outcome @ self.coefficients[self.outcome_places])

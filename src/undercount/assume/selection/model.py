@@ -169,7 +169,7 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
     -----
     Assumes: what `method` names was all that chose the rows, and the class follows a probit.
     Wrong when: whoever chose knew more; only "unobserved" allows that, at the price of wide
-    intervals and of resting on normal shapes.
+    intervals and of resting on normal shapes: alone, unless X moved the choice and not the class.
 
     References
     ----------
@@ -323,13 +323,14 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         """Check what can be checked, in plain words; what cannot be, no check can promise."""
         self._refuse_unfitted()
         model, sample = self.model_, self._fit.sample
-        found = list(checks.check_sample(sample, self.curve_))
+        found = list(checks.check_sample(sample, self.curve_, model))
         if self.method in ("own-score", "observed-score"):
             found.append(checks.check_rule(sample, self.method))
         if self.method in LATENT:
             found.append(checks.check_normality(self._fit))
         found.extend(checks.check_shape(model, self.distribution))
         if isinstance(model, HiddenModel):
+            found.append(checks.check_normal_shape(model))
             interval = self.error_correlation_interval()
             found.append(checks.check_identification(model, interval, self.confidence_level))
         elif model.selection is not None:
@@ -337,13 +338,15 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         return found
 
     def extrapolates(self, metric: str, threshold: float | None = None) -> str:
-        """Say what makes a metric an extrapolation over most rows it speaks of; empty if nothing.
+        """Say what makes a metric the model's word rather than the labels'; empty if nothing.
 
-        Precision speaks of the flagged rows alone, the other metrics of all rows.
+        That most rows it speaks of lie where nobody looked: for precision the flagged rows alone,
+        for the other metrics all rows. With "unobserved" also that a normal shape alone tells how
+        the choice and the class hang together.
         """
         self._refuse_unfitted()
-        of_flagged = metric in checks.OF_FLAGGED_ROWS
-        return checks.extrapolates(self._fit.sample, threshold if of_flagged else None)
+        at = threshold if metric in checks.OF_FLAGGED_ROWS else None
+        return checks.model_alone_words(self._fit.sample, self.model_, at)
 
     def checks_of(self, metric: str, threshold: float | None = None) -> list[Check]:
         """Run the checks that a metric rests on.
@@ -352,7 +355,7 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
         """
         found = self.checks()
         if metric in checks.OF_FLAGGED_ROWS:
-            share = checks.share_beyond(self._fit.sample, threshold)
+            share = checks.share_by_model(self._fit.sample, self.model_, threshold)
             if share < checks.SMALL_PART:
                 return [check for check in found if check.code != checks.EXTRAPOLATION]
         return found
@@ -387,6 +390,8 @@ class SelectionModel(BaseEstimator):  # type: ignore[misc] # scikit-learn is unt
 
     @property
     def _needs(self) -> tuple[str, ...]:
+        if self.method == "unobserved" and self._fit.sample.names:
+            return (*NEEDS[self.method], "columns that moved the choice alone")
         if self.link == "probit":
             return NEEDS[self.method]
         if self.method == "doubly-robust":

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from undercount.assume.selection.score_scale import ScoreScale
-from undercount.count.arrays import LabelWords, read_labels, read_scores
+from undercount.count.arrays import LabelWords, read_labels, read_scores, refuse_other_order
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named, wording
@@ -103,6 +103,7 @@ class StandardColumns:
 
 def read_sample(score: Any, y: Any, X: Any, selection_score: Any) -> SelectionSample:
     """Validate rows by counting them, and keep what the counts cannot hold."""
+    refuse_other_order(score=score, y=y, X=X, selection_score=selection_score)
     try:
         scores, labels = read_scores(score), read_labels(y, words=LABELS)
         counts = ScoreCounts.from_rows(labels, scores, unlabeled=-1)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from undercount.assume.mixture import KINDS, LABELLED, UNLABELED, MixtureDesign
 from undercount.count.kernel.rows import cell_places
+from undercount.count.keys import code_keys, missing_rows, read_keys
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named
@@ -48,25 +49,23 @@ _PLACES: "WeakKeyDictionary[ScoreCounts, tuple[ClusterRows, list[Codes]]]" = Wea
 
 def read_clusters(cluster: Any, n_rows: int) -> Codes:
     """Return a number for the cluster of each row; any values will do, none may be missing."""
-    found = np.asarray(cluster)
+    found = read_keys(cluster, "cluster")
     if found.shape != (n_rows,):
         raise InputError(
             f"{named('cluster')} must name a cluster for each of {n_rows:,} rows; "
             f"got shape {found.shape}",
             argument="cluster",
         )
-    if found.dtype.kind == "O":
-        missing = np.array([each is None or each != each for each in found.tolist()])  # noqa: PLR0124 - NaN
-    else:
-        missing = np.isnan(found) if found.dtype.kind == "f" else np.zeros(n_rows, bool)
-    if missing.any():
+    codes, held = code_keys(found, "cluster")
+    sure = found.dtype.kind in "biuSU"  # types without a missing value
+    missing = 0 if sure else missing_rows(codes, held)
+    if missing:
         raise InputError(
             f"{named('cluster')} must be known for every row; it is missing in "
-            f"{int(missing.sum()):,}. Give rows that belong to nobody a cluster each",
+            f"{missing:,}. Give rows that belong to nobody a cluster each",
             argument="cluster",
         )
-    kinds = {type(each) for each in found.tolist()} if found.dtype.kind == "O" else set()
-    return np.unique(found.astype(str) if len(kinds) > 1 else found, return_inverse=True)[1]
+    return codes
 
 
 class Clusters(ABC):

@@ -611,7 +611,7 @@ def _flagged_variance(heads: HeadCounts) -> float:
     design = heads.design
     if design.target == "dataset" or heads.top is not None:
         return 0.0
-    rate = float(design.mixing.everyone @ heads.rates)
+    rate = min(float(design.mixing.everyone @ heads.rates), 1.0)  # by rounding
     apart = design.sampling == "case-control"
     size = design.effective[UNLABELED] if apart else design.effective_total
     return rate * (1 - rate) / float(size)

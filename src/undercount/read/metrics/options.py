@@ -9,7 +9,7 @@ from typing import Any, TypedDict, TypeVar, Unpack
 import numpy as np
 
 from undercount.assume.mixture import TARGETS, Target
-from undercount.count.arrays import read_labels, read_scores, read_weights
+from undercount.count.arrays import read_labels, read_scores, read_weights, refuse_other_order
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, check_choice, named, real_number, warn
 from undercount.estimate import Estimate, check_confidence_level
@@ -250,6 +250,7 @@ def measure(
         "interval": options.get("interval", "wilson"),
     }
     if options.get("cluster") is not None:
+        refuse_other_order(y=y, score=score, cluster=options["cluster"])
         labels, scores = read_labels(y, options.get("unlabeled")), np.asarray(read_scores(score))
         weights = options.get("sample_weight")
         asked["clusters"] = ClusterRows.of(

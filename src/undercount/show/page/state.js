@@ -133,7 +133,7 @@ function rowsOf(model) {
     }
     const impure = purity < 1 || model.label_purity.low < model.label_purity.high;
     const found = still && model.reviews;
-    row.needs = found ? "reviews" + (found.labels === "any" ? "" : ", random labels") : "random labels" + (impure ? ", prevalence, purity" : prevalence ? ", prevalence" : "");
+    row.needs = found ? found.needs.join(", ") : "random labels" + (impure ? ", prevalence, purity" : prevalence ? ", prevalence" : "");
     // Without hidden positives a case-control target has none: only the area has the naive value for a bound.
     if (grows && (certain || !found || found.labels !== "any") && rises.includes(model.sampling) && (name !== "mcc" || row.naive >= 0)) row.least = row.naive, row.certain = certain;
     // A wide interval of a share that scores hardly tell, or of a few verdicts: a guess, which does not lead. A share that was moved is given.

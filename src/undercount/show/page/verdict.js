@@ -141,7 +141,7 @@ function supportWords(model, lead, light) {
 // What reviews say of another claim, whatever the share.
 function reviewLight(model, claim, row) {
   if (model.verdict.reason || !row || !Number.isFinite(row.value)) return UNSUPPORTED;
-  if (meets(claim, row.low, row.high)) return "supported by reviews";
+  if (meets(claim, row.low, row.high)) return model.reviews.needs.includes("random audit") ? "if the audit was random" : "supported by reviews";
   return (claim.at_least ? row.high < claim.value : row.low > claim.value) ? UNSUPPORTED : "reviews leave it open";
 }
 function changeWords(model, rows, i) {
