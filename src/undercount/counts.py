@@ -24,7 +24,7 @@ from undercount.count.kernel.table import (
 )
 from undercount.count.kernel.walk import THIN_FROM, Walk, walk_table
 from undercount.curve import FloatArray, blocks
-from undercount.errors import InputError, keep_scores, named, real_number, wording
+from undercount.errors import InputError, check_flag, keep_scores, named, real_number, wording
 
 BoolArray = NDArray[np.bool_]
 CLASSES = ("positive", "negative", "unlabeled")
@@ -110,6 +110,7 @@ class ScoreCounts:
         if len(scores) == 0:
             raise InputError("y and score must hold at least one row; got none")
         weights = None if sample_weight is None else read_weights(sample_weight, len(scores))
+        check_flag("compact", compact)
         if compact:
             table = insert_knots(compact_table(scores, labels, weights, knots), knots)
         else:

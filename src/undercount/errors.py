@@ -91,6 +91,20 @@ def suggest(word: object, known: Iterable[str], *, quoted: bool = True) -> str:
     return f"did you mean {' or '.join(shown)}?" if near else ""
 
 
+def check_name(argument: str, value: object) -> None:
+    """Raise unless the value of an argument that names something is text."""
+    if not isinstance(value, str):
+        raise InputError(f"{named(argument)} must be a name; got {value!r}", argument=argument)
+
+
+def check_flag(argument: str, value: object) -> None:
+    """Raise unless the value of an argument is True or False."""
+    if value is not True and value is not False and type(value).__name__ != "bool":
+        raise InputError(
+            f"{named(argument)} must be True or False; got {value!r}", argument=argument
+        )
+
+
 def check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
     """Raise unless the value of an argument is one of the words allowed."""
     if not isinstance(value, str) or value not in allowed:

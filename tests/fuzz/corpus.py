@@ -471,4 +471,23 @@ CORPUS = [
             "share": (0.1, 0.4),
         },
     ),
+    # A goal of half precision, beside which NumPy rounds; names of metrics that are none.
+    (
+        "functions",
+        {
+            "kind": "break_even",
+            "y": np.array([1.0, np.nan, np.nan, 1.0, np.nan, 1.0, np.nan]),
+            "score": np.array([0.0, 1.0, -2.0, 1.0, 2.0, 1.0, -1.0]),
+            "unlabeled": None,
+            "share": 0.0,
+            "seed": 1,
+            "arguments": {
+                "metric": "positive_likelihood_ratio",
+                "value": np.float16(0.1),
+                "threshold": 1e200,
+            },
+        },
+    ),
+    _question("sweep", metric=pd.NA, over="gamma"),
+    _question("sweep", metric=pd.NA, over="prevalence"),
 ]

@@ -104,9 +104,9 @@ class Run:
             self.spent[door] += time.process_time() - begin
 
     def _knock(self, door: str, folder: Path) -> None:
-        begin = time.process_time()
-        case = DOORS[door].draw(self.dice)
+        begin, case = time.process_time(), None
         try:
+            case = DOORS[door].draw(self.dice)
             end = knock(door, case, folder)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
             end = FOUND

@@ -284,3 +284,10 @@ def test_numbers_that_are_no_days_are_refused(strange, where):
     dates[where] = strange if where == "until" else [strange, np.nan, 4.0]
     with pytest.raises(uc.InputError, match=where):
         LateLabels().fit(np.array(dates["observed"]), dates["found"], until=dates["until"])
+
+
+def test_an_end_of_labels_long_after_all_dates_is_a_slip():
+    rows, found = np.array([1.0, 2.0, 3.0]), np.array([2.0, np.nan, 4.0])
+    LateLabels().fit(rows, found, until=4 + 3650)
+    with pytest.raises(uc.InputError, match="20 years later"):
+        LateLabels().fit(rows, found, until=4 + 20 * 365.25)

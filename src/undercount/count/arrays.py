@@ -352,7 +352,7 @@ def _as_floats(array: NDArray[Any], name: str, hint: str) -> NDArray[Any]:
     result = np.full(len(flat), np.nan)
     try:
         result[~missing] = flat[~missing].astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = flat[~missing][0]
         raise InputError(
             f"{name} must hold real numbers; got {type(value).__name__} {value!r}"

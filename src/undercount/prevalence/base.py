@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
@@ -122,8 +123,11 @@ class PrevalenceEstimator(BaseEstimator):
     def _check_parameters(self) -> None:
         check_choice("sampling", self.sampling, SAMPLINGS)
         check_confidence_level(self.confidence_level)
-        if self.n_resamples < 0:
-            raise InputError(f"{named('n_resamples')} must not be negative; got {self.n_resamples}")
+        if not isinstance(self.n_resamples, Integral) or self.n_resamples < 0:
+            raise InputError(
+                f"{named('n_resamples')} must be a whole number, not below 0; got "
+                f"{self.n_resamples!r}"
+            )
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(self.random_state)

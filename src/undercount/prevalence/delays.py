@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from undercount.count.arrays import read_floats
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named
 
@@ -25,8 +26,13 @@ def read_days(values: Any, name: str) -> FloatArray:
     array([ 1., nan])
     """
     array = np.asarray(values)
+    if array.ndim != 1:
+        raise InputError(
+            f"{named(name)} must be 1-D, a date or number of days a row; got shape {array.shape}",
+            argument=name,
+        )
     if array.dtype.kind == "O" and all(isinstance(each, int | float | None) for each in array):
-        array = array.astype(np.float64)  # None among numbers
+        array = read_floats(array, name)  # None among numbers
     if array.dtype.kind in "iuf":
         numbers = np.asarray(array, np.float64)
         strange = np.abs(numbers) > _LAST_DAY
@@ -41,7 +47,7 @@ def read_days(values: Any, name: str) -> FloatArray:
     try:
         if array.dtype.kind != "M":
             array = np.array([_moment(each) for each in array.tolist()], "datetime64[s]")
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, ArithmeticError) as error:
         raise InputError(f"{name} must hold dates or numbers of days; {error}") from None
     days = array.astype("datetime64[s]").astype(np.float64) / SECONDS_A_DAY
     return np.where(np.isnat(array), np.nan, days)

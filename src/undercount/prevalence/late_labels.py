@@ -10,7 +10,7 @@ from scipy.special import stdtrit
 
 from undercount.count.arrays import refuse_other_order
 from undercount.curve import FloatArray
-from undercount.errors import InputError, SmallSampleWarning, named, warn
+from undercount.errors import InputError, SmallSampleWarning, named, real_number, warn
 from undercount.estimate import Interval
 from undercount.prevalence.base import Fitted, PrevalenceEstimator
 from undercount.prevalence.delay_tail import DelayTail
@@ -21,6 +21,8 @@ from undercount.prevalence.fair_scores import ScoreTest, compare_delays
 LEAST_CHANCE = 0.2
 # Labels at risk below which a long delay tells nothing but chance.
 FEWEST_AT_RISK = 30
+LONGEST_WAIT = 3653.0  # days without any row or label, beyond which a date is a slip
+FEWEST_FOUND = 1e-9  # of the positives: less is none
 # A last month of the oldest window that still brings more labels than this part is not mature.
 RIPE = 0.02
 LAST_DAYS = 30.0
@@ -115,7 +117,7 @@ class LateLabels(PrevalenceEstimator):
             The day to which labels are complete; by default the last date there is.
         """
         self._check_parameters()
-        if not 0 < self.found_eventually <= 1:
+        if not FEWEST_FOUND < real_number(self.found_eventually) <= 1:
             raise InputError(f"found_eventually must be in (0, 1]; got {self.found_eventually!r}")
         rows = DatedRows.of(observed, found, until)
         labelled = rows.labelled
@@ -356,11 +358,18 @@ def read_until(until: Any, rows: FloatArray, labels: FloatArray) -> float:
     >>> read_until("1970-01-03", np.array([0.0]), np.array([2.0]))
     2.0
     """
+    last = float(np.nanmax([rows.max(), np.nanmax(labels, initial=-np.inf)]))
     if until is None:
-        return float(np.nanmax([rows.max(), np.nanmax(labels, initial=-np.inf)]))
-    end = float(read_days([until], "until")[0])
+        return last
+    end = float(read_days([until], "until")[0]) if np.ndim(until) == 0 else math.nan
     if not math.isfinite(end):
         raise InputError(f"{named('until')} must be a date; got {until!r}", argument="until")
+    if end - last > LONGEST_WAIT:
+        raise InputError(
+            f"{named('until')} must be within ten years of the last date of a row or label; got "
+            f"{until!r}, {(end - last) / 365.25:.0f} years later",
+            argument="until",
+        )
     timed = (rows % 1 > 0).any() or (labels % 1 > 0).any()
     number = isinstance(until, int | float | np.number)
     return end + 1 if timed and end % 1 == 0 and not number else end

@@ -15,7 +15,14 @@ from undercount.count.arrays import refuse_other_order
 from undercount.count.columns import backend_of, is_frame, make_frame, take_columns
 from undercount.count.tensors import rows_to_host
 from undercount.curve import FloatArray
-from undercount.errors import InputError, named, read_threshold
+from undercount.errors import (
+    InputError,
+    check_choice,
+    check_flag,
+    check_name,
+    named,
+    read_threshold,
+)
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS, OUT_OF_FOLD, RIGHT_LABELS
 from undercount.prevalence.late_labels import LateLabels
@@ -137,6 +144,9 @@ class Comparison:
         self, metric: str, one: str | None = None, other: str | None = None
     ) -> Difference:
         """Return the difference of two models, one less the other (the first pair if not named)."""
+        for argument, value in (("metric", metric), ("one", one), ("other", other)):
+            if value is not None or argument == "metric":
+                check_name(argument, value)
         for found in self.differences:
             for way in (found, turn(found)):
                 named_so = one in (None, way.one) and other in (None, way.other)
@@ -204,6 +214,7 @@ class Comparison:
         same_workload : bool
             Whether each model flags as many rows, or those at its own threshold.
         """
+        check_flag("same_workload", same_workload)
         if same_workload and self.workload is None:
             raise InputError(
                 "models are compared at their thresholds alone: with labelling chances always, "
@@ -212,8 +223,7 @@ class Comparison:
         work = self.workload if same_workload else None
         every = self.differences if work is None else work.differences
         metric = ("precision" if same_workload else self.by) if metric is None else metric
-        if not isinstance(metric, str):
-            raise InputError(f"metric must be the name of one; got {metric!r}", argument="metric")
+        check_name("metric", metric)
         found = [d for d in every if d.metric == metric]
         if not found and not (work is not None and work.by_verdicts and metric in WORKLOAD_METRICS):
             self.difference(metric)  # says which there are
@@ -226,6 +236,7 @@ class Comparison:
 
     def estimates_of(self, name: str) -> dict[str, Estimate]:
         """Return what is known of a model at its threshold, by metric; verdicts go first."""
+        check_choice("name", name, tuple(self.evaluations))
         evaluation = self.evaluations[name]
         if evaluation.reviewed is not None:
             return {row.metric: row.estimate for row in evaluation.rows}
@@ -239,7 +250,7 @@ class Comparison:
         dict
             "unlabeled_prevalence" → the shares, then the name of each model → its values.
         """
-        metric = metric or self.by
+        metric = self.by if metric is None else metric
         self.difference(metric)  # says which there are
         if self.chances_given:
             raise InputError("labelling chances tell the share, which is not free to move")
@@ -470,10 +481,9 @@ def compare(
     y, scores = rows_to_host(y, scores, sample_weight)
     if len(scores) < 2:  # noqa: PLR2004 - a comparison needs two
         raise InputError(f"compare needs at least two models; got {list(scores)}")
-    if not isinstance(question, str) or question not in TARGET_OF:
-        raise InputError(
-            f"{named('question')} must be one of {', '.join(TARGET_OF)}; got {question!r}"
-        )
+    check_choice("question", question, tuple(TARGET_OF))
+    if by is not None:
+        check_name("by", by)
     unknown = sorted(set(options) - set(signature(evaluate).parameters))
     if unknown:
         raise TypeError(f"compare() got an unexpected keyword argument {unknown[0]!r}")

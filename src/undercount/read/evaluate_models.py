@@ -14,6 +14,7 @@ from undercount.errors import (
     InputError,
     LibraryWarning,
     check_choice,
+    check_flag,
     collect_warnings,
     named,
 )
@@ -52,6 +53,13 @@ from undercount.shares import SAMPLINGS, Sampling, Shares
 RESAMPLED = ("bootstrap", "combined")
 # Labels that stand for every row that may be positive, or more.
 ALL_BUT_NONE = 1 - 1e-6
+
+
+def _check_metrics(metrics: Sequence[str]) -> None:
+    if not isinstance(metrics, Sequence) or isinstance(metrics, str) or not metrics:
+        raise InputError(
+            f"{named('metrics')} must be a list of names; got {metrics!r}", argument="metrics"
+        )
 
 
 def _refuse_beside_clusters(options: Mapping[str, Any], *, audited: bool) -> None:
@@ -120,6 +128,10 @@ def evaluate_models(
     """
     confidence_level = check_confidence_level(confidence_level)
     check_choice("sampling", sampling, SAMPLINGS)
+    check_flag("audited", audited)
+    check_flag("sequential", sequential)
+    if metrics is not None:
+        _check_metrics(metrics)
     if target is not None:
         check_choice("target", target, TARGETS)
     for model in models.values():

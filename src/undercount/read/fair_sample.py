@@ -204,7 +204,7 @@ def _groups(covariates: Any, n_rows: int) -> Iterator[tuple[str, NDArray[np.bool
     """Yield each group of rows with its name, for every column."""
     columns = np.asarray(covariates)
     columns = columns[:, np.newaxis] if columns.ndim == 1 else columns
-    if len(columns) != n_rows:
+    if not columns.ndim or len(columns) != n_rows:
         raise InputError(
             f"{named('covariates')} must have a row for each of {n_rows:,} rows; "
             f"got shape {columns.shape}",

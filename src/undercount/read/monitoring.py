@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -18,7 +19,7 @@ from undercount.errors import (
     read_threshold,
     real_number,
 )
-from undercount.estimate import Estimate, delta_interval
+from undercount.estimate import Estimate, check_confidence_level, delta_interval
 from undercount.prevalence.delays import read_days
 from undercount.prevalence.late_labels import (
     LEAST_CHANCE,
@@ -254,6 +255,9 @@ def monitor(
     # Beside single precision NumPy would round the threshold, which evaluations do not.
     cut, scores = read_threshold(threshold), np.asarray(read_scores(score), np.float64)
     refuse_other_order(score=score, observed=observed, found=found, label=label)
+    confidence_level = check_confidence_level(confidence_level)
+    if isinstance(found_eventually, Real):
+        found_eventually = real_number(found_eventually)  # a fraction, say
     late = LateLabels(found_eventually=found_eventually, confidence_level=confidence_level)
     days, labels = read_days(observed, "observed"), read_days(found, "found")
     if label is not None:
@@ -363,7 +367,8 @@ def period_precision(late: LateLabels, some: BoolArray, z: float) -> Estimate:
     )
     low, high = max(min(ends[0], value), 0.0), min(max(ends[1], value), 1.0)
     level = late.confidence_level
-    return Estimate(value, low, high, (high - low) / (2 * z), level, NEEDS, "late labels, Wilson")
+    error = (high - low) / (2 * z) if z else 0.0  # no error shows at a level next to 0
+    return Estimate(value, low, high, error, level, NEEDS, "late labels, Wilson")
 
 
 def _wilson(hits: int, number: int, z: float) -> tuple[float, float]:
@@ -381,7 +386,7 @@ def _last_of_baseline(
     mature = [row.period for row in rows if row.chance >= enough and row.n_flagged]
     names = [row.period for row in rows]
     if asked is not None:
-        if asked not in names[:-1]:
+        if not isinstance(asked, str) or asked not in names[:-1]:
             raise InputError(
                 f"baseline must be one of the periods before the last, {names[0]} to "
                 f"{names[max(len(names) - 2, 0)]}; got {asked!r}"

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from undercount.count.arrays import read_labels, read_pair, read_scores, read_we
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
-from undercount.estimate import Interval
+from undercount.estimate import Interval, check_confidence_level
 from undercount.read.allocation import FLOOR, allocate, interleave
 from undercount.read.evaluation import render
 from undercount.read.intervals.clusters import read_clusters
@@ -30,6 +31,7 @@ from undercount.read.review_goals import SUFFIX, metric_of, read_goals, threshol
 from undercount.read.rival import Rival
 from undercount.read.supposed_share import suppose_share
 from undercount.read.unlabeled_rows import UnlabeledRows
+from undercount.shares import Shares
 
 # Budgets for which the price list says what they buy, beside the one asked for.
 BUDGETS = (25, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -190,6 +192,9 @@ def design_reviews(
     """
     threshold = None if threshold is None else read_threshold(threshold)
     goals = read_goals(goal, threshold)
+    unlabeled_prevalence = Shares(unlabeled_prevalence).unlabeled_prevalence
+    if not isinstance(random_state, Integral) or random_state < 0:
+        raise InputError(f"random_state must be a whole number, not below 0; got {random_state!r}")
     if counts.weighted:
         raise InputError(
             "a plan needs to know how many rows there are, and these counts are sums of weights; "
@@ -409,6 +414,9 @@ def plan_reviews(
     labels, scores = read_pair(
         y, score, unlabeled, sample_weight=sample_weight, cluster=cluster, other=other
     )
+    confidence_level = check_confidence_level(confidence_level)
+    if reviews is not None and not isinstance(reviews, Reviews):
+        raise InputError(f"reviews must be Reviews; got {reviews!r}", argument="reviews")
     weights = None if sample_weight is None else read_weights(sample_weight, len(scores))
     if cluster is not None:
         read_clusters(cluster, len(scores))  # refuses what names no cluster for each row

@@ -20,7 +20,7 @@ from undercount.assume.reviews import (
 )
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError
+from undercount.errors import InputError, check_name
 from undercount.estimate import Interval
 from undercount.read.allocation import FLOOR, fill
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
@@ -181,6 +181,7 @@ class Prices:
         )
 
     def _least(self, goal: str, half_width: float, width: Callable[[int], float]) -> int:
+        check_name("metric", goal)
         if goal not in self.design.goal:
             raise InputError(f"the plan's goals are {', '.join(self.design.goal)}; got {goal!r}")
         if not half_width > 0:

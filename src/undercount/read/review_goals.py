@@ -31,7 +31,9 @@ def half_range(goal: str) -> float:
 
 def read_goals(goal: str | Sequence[str], threshold: float | None) -> tuple[str, ...]:
     """Return the goals by name; "difference" is that of F1, without a threshold of the area."""
-    given = (goal,) if isinstance(goal, str) else tuple(goal)
+    given = (goal,) if isinstance(goal, str) else goal
+    if not isinstance(given, Sequence) or not given or not all(isinstance(g, str) for g in given):
+        raise InputError(f"{named('goal')} must name one metric or more; got {goal!r}")
     usual = ("roc_auc" if threshold is None else "f1") + SUFFIX
     return tuple(usual if name == SUFFIX[1:] else name for name in given)
 

@@ -12,7 +12,14 @@ from undercount.assume.labelled import labelled_curve
 from undercount.count.arrays import is_missing
 from undercount.count.keys import read_keys, split_places
 from undercount.counts import ScoreCounts
-from undercount.errors import CODES, InputError, check_choice, collect_warnings, named
+from undercount.errors import (
+    CODES,
+    InputError,
+    check_choice,
+    check_name,
+    collect_warnings,
+    named,
+)
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.prevalence.pooled import PooledShares
@@ -301,6 +308,7 @@ def _take_metric(rows: Sequence[SegmentRow], label: str) -> dict[Hashable, Estim
 
 def _find_label(metric: str, labels: Sequence[str]) -> str:
     """Return the label of the table that a metric's name means."""
+    check_name("metric", metric)
     name = metric if metric in labels else parse_metric(metric).metric
     found = [label for label in labels if name in (label, label.split("@")[0])]
     if not found:

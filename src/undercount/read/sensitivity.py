@@ -124,8 +124,9 @@ def sweep(
     confidence level are those of the ends for "gamma", None for none of the chance.
     """
     check_choice("over", over, OVER)
+    check_choice("metric", metric, tuple(FACTS))
     if over == "threshold":
-        if isinstance(metric, str) and FACTS.get(metric) and metric not in metric_names():
+        if metric not in metric_names():
             raise InputError(f"{metric} has no threshold; sweep a metric such as precision")
         check_choice("metric", metric, metric_names())
         curve = mixture_curve(counts, shares, clean=False)
@@ -243,6 +244,7 @@ def break_even(
     0.1667
     """
     check_goal(metric, value)
+    value = float(value)  # NumPy would round to half precision beside such a value
     counts.require("positive", "unlabeled")
     point = _point(counts, shares, metric, threshold)
     share = _least_share(counts, shares, metric, value, threshold, point)

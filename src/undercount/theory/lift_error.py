@@ -193,8 +193,8 @@ def _labels_among(labelled: Any, positives: Any) -> tuple[int, float]:
 
 
 def _whole(name: str, value: Any, most: float) -> int:
-    whole = isinstance(value, int | float | np.number) and value == np.floor(value)
-    if not whole or not 1 <= value <= most or value == math.inf:
+    number = real_number(value)
+    if number != np.floor(number) or not 1 <= number <= most or number == math.inf:
         span = "of at least 1" if most == math.inf else f"from 1 to {most:.0f} (all positives)"
         raise InputError(f"{name} must be a whole number {span}; got {value!r}")
     return int(value)

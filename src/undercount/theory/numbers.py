@@ -27,7 +27,7 @@ def read_numbers(name: str, values: Any, kind: str = "numbers") -> FloatArray:
     """Return an array of floats of any shape."""
     try:
         return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} must hold {kind}; got {values!r}") from None
 
 

@@ -138,9 +138,10 @@ def draw(dice: random.Random) -> list[str]:
 
 
 def _leave_out(arguments: list[str], option: click.Option) -> None:
-    for name in [name for name in option.opts if name in arguments]:
-        place = arguments.index(name)
-        del arguments[place : place + (1 if option.is_flag else 2)]
+    for name in option.opts:
+        if name in arguments:
+            place = arguments.index(name)
+            del arguments[place : place + (1 if option.is_flag else 2)]
 
 
 def _repeats(arguments: list[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, Unpack
 
-from undercount.errors import InputError
+from undercount.errors import InputError, check_choice
 from undercount.estimate import Estimate
 from undercount.read.metrics.indirect import indirect_area
 from undercount.read.metrics.options import MetricOptions, document, measure, read_rows, target_of
@@ -30,10 +30,9 @@ def roc_auc(
     `MisfitWarning`; beyond it, the prevalence is infeasible and an error names the largest one
     that fits.
     """
+    check_choice("method", method, ("direct", "indirect"))
     if method == "direct":
         return measure(y, score, "roc_auc", **options)
-    if method != "indirect":
-        raise InputError(f"method must be 'direct' or 'indirect'; got {method!r}")
     if options.get("cluster") is not None:
         raise InputError("cluster goes with method='direct'; the other resamples single rows")
     # The cleaned curve depends on which points there are, so all of them are kept.
