@@ -468,5 +468,10 @@ class CurveBounds:
 
 
 def _ordered(worst: float, best: float) -> Interval:
-    """Return the interval of two areas; pointwise bounds of few rows may cross each other."""
-    return Interval(min(worst, best), max(worst, best))
+    """Return the interval of two areas.
+
+    Pointwise bounds of few rows may cross each other, and may ask for more than there can be: then
+    they fall with the score, and their area is none.
+    """
+    low, high = (min(max(end, 0.0), 1.0) for end in sorted((worst, best)))
+    return Interval(low, high)

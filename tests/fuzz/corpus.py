@@ -490,4 +490,29 @@ CORPUS = [
     ),
     _question("sweep", metric=pd.NA, over="gamma"),
     _question("sweep", metric=pd.NA, over="prevalence"),
+    # Verdicts after which no row is negative; pointwise bounds that fall with the score.
+    (
+        "questions",
+        {**_weighing("claiming", 4256392120, "reviews", text="precision >= 0.1")[1], "rows": 12},
+    ),
+    (
+        "functions",
+        {
+            "kind": "bounds",
+            "y": np.array([1, 1, 1, *[np.nan] * 8, 0, np.nan]),
+            "score": np.array(
+                [-1.2, -0.6, -1.7, 0.2, 1.8, -2.1, -0.3, -1.86, -2.7, -0.9, -1.4, -1.8, -2.4]
+            ),
+            "unlabeled": None,
+            "share": 0.4824,
+            "seed": 1,
+            "arguments": {
+                "confidence_level": 0.5,
+                "band": "binomial",
+                "simultaneous": False,
+                "rounding": "paper",
+                "basis": "negative",
+            },
+        },
+    ),
 ]

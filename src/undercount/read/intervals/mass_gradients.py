@@ -27,6 +27,7 @@ RANKED = ("roc_auc", "lift_auc")
 # Relative step of central differences.
 _STEP = 1e-5
 _ROUNDING = 1e-8
+_NOTHING = 1e-12  # of the rows: where all are positive, negatives still have a distribution
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ def _area(
 ) -> MassGradient:
     """Turn derivatives towards distributions into derivatives by masses."""
     total, rows = float(positive.sum()), float(everyone.sum())
-    others, mass = rows - total, _masses(positive, everyone)
+    others, mass = max(rows - total, _NOTHING * rows), _masses(positive, everyone)
     if FACTS[name].family == "loss":
         found = mean_loss(counts, mass, name)
     elif name == "partial_roc_auc":
@@ -165,7 +166,7 @@ def _area(
 def _masses(positive: FloatArray, everyone: FloatArray) -> Recovered:
     """Return the distributions of positives, negatives and all rows over the cells."""
     total, rows = positive.sum(axis=-1, keepdims=True), float(everyone.sum())
-    negative, others = everyone - positive, rows - total
+    negative, others = everyone - positive, np.maximum(rows - total, _NOTHING * rows)
     share = total[..., 0] / rows
     return Recovered(positive / total, negative / others, everyone / rows, share)
 
