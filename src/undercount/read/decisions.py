@@ -12,7 +12,7 @@ from scipy.special import ndtri, stdtrit
 from undercount.assume.mixture import LABELLED, UNLABELED, MixtureDesign, Target, design_of
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingPoint, metric_names, read_metric
-from undercount.errors import InputError, read_threshold, real_number
+from undercount.errors import InputError, real_number
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.intervals.heads import RatePoint
@@ -263,7 +263,7 @@ def _rates(counts: ScoreCounts) -> list[FloatArray]:
 
 
 def _place(counts: ScoreCounts, threshold: float) -> int:
-    return int(np.count_nonzero(counts.score >= read_threshold(threshold)))
+    return int(np.count_nonzero(counts.score >= threshold))
 
 
 def _share_ends(shares: Shares) -> list[Shares]:

@@ -920,7 +920,7 @@ class Evaluation:
         search = ThresholdSearch(*about)
         if self.reviewed is not None and self.reviewed.labels == "any":
             search = ReviewedSearch(*about, cells=self.reviewed.cells(self.counts))
-        over = self.threshold if over is None else over
+        over = self.threshold if over is None else read_threshold(over)
         found = search.best(Goal.of(metric, at_least, cost), over)
         if found.gain is None:
             return found
