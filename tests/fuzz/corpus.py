@@ -515,4 +515,6 @@ CORPUS = [
             },
         },
     ),
+    # A cost of half precision beside a large one.
+    _question("cost", false_positive=1e9, false_negative=np.float16(0.1), threshold=9.0, top=None),
 ]

@@ -941,7 +941,7 @@ class Evaluation:
         weight, scale = cost_weight(errors)
         found = self.estimate("expected_cost", self._place(threshold, top), top=top, beta=weight)
         found = scale_estimate(found, scale)
-        return replace(found, high=min(found.high, float(max(errors.values()))))
+        return replace(found, high=min(found.high, max(map(float, errors.values()))))
 
     def net_benefit(
         self, chance: float, threshold: float | None = None, *, top: float | None = None
