@@ -131,8 +131,8 @@ def _check(answer: Any, case: dict[str, Any]) -> None:
     if isinstance(answer, uc.Evaluation):
         assert answer.to_json()
     elif isinstance(answer, uc.Estimate) and case["question"] == "cost":
-        prices = [case["arguments"][name] for name in ("false_positive", "false_negative")]
-        check_estimate("expected_cost", answer, 1.001 * float(max(prices)))
+        prices = [float(case["arguments"][f"false_{way}"]) for way in ("positive", "negative")]
+        check_estimate("expected_cost", answer, 1.001 * max(prices))
     elif isinstance(answer, uc.Estimate):
         asked = case["arguments"].get("metric", "net_benefit")
         check_estimate(asked if asked in FACTS else "roc_auc", answer)
