@@ -44,6 +44,6 @@ def knock(case: dict[str, Any], _folder: Path) -> str:
         found = getattr(uc.metrics, case["metric"])(case["y"], case["score"], **options)
     except InputError as error:
         return refusal(error)
-    prices = [case[name] for name in ("false_positive", "false_negative") if name in case]
-    check_estimate(case["metric"], found, 1.001 * float(max(prices)) if prices else 1.0)
+    prices = [float(case[name]) for name in ("false_positive", "false_negative") if name in case]
+    check_estimate(case["metric"], found, 1.001 * max(prices) if prices else 1.0)
     return "estimated"
