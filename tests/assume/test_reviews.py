@@ -165,3 +165,17 @@ def test_the_working_posterior_never_falls_with_the_score_and_expects_as_many_as
     assert np.all(np.diff(posterior) <= 1e-12)
     assert posterior.min() > 0
     assert posterior @ counts.unlabeled == pytest.approx(0.07 * counts.n_unlabeled, rel=0.05)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_round_for_which_no_row_is_left_keeps_the_verdicts(weighted):
+    rng = np.random.default_rng(0)
+    truth = rng.random(40) < 0.5
+    y, score = (truth & (np.arange(40) % 2 == 0)).astype(int), rng.normal(1.5 * truth)
+    given = {"unlabeled": 0, "sample_weight": 0.5 + rng.random(40) if weighted else None}
+    budget = int((y == 0).sum())
+    first = uc.plan_reviews(y, score, budget=budget, prevalence=0.5, threshold=0.5, **given)
+    seen = first.answered(truth[first.rows].astype(float))
+    none_left = uc.plan_reviews(y, score, budget=1, reviews=seen, **given)
+    assert len(none_left.rows) == 0
+    assert none_left.answered([]).n_answered == seen.n_answered

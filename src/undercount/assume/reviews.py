@@ -163,7 +163,9 @@ class Reviews:
         score = np.asarray(read_scores(self.score), dtype=np.float64)
         stratum = np.asarray(self.stratum, dtype=np.intp)
         rows = None if self.rows is None else np.asarray(self.rows, dtype=np.intp)
-        weight = None if self.weight is None else read_weights(self.weight, len(score))
+        weight = self.weight  # of a round for which no row was left there are none
+        if weight is not None:
+            weight = read_weights(weight, len(score)) if len(score) else np.zeros(0)
         columns: list[NDArray[Any]] = [verdict, stratum, *([] if rows is None else [rows])]
         if any(len(column) != len(score) for column in columns):
             raise InputError(
@@ -270,7 +272,7 @@ def _once(rows: IntArray | None, verdict: NDArray[np.int8]) -> NDArray[Any]:
         return np.arange(len(verdict))
     answered = verdict != NOT_ANSWERED
     order = np.lexsort((~answered, rows))
-    first = np.append(True, np.diff(rows[order]) != 0)
+    first = np.append(True, np.diff(rows[order]) != 0)[: len(order)]
     leader = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
     leading = verdict[order][leader]
     differ = (verdict[order] != leading) & answered[order]
