@@ -517,4 +517,13 @@ CORPUS = [
     ),
     # A cost of half precision beside a large one.
     _question("cost", false_positive=1e9, false_negative=np.float16(0.1), threshold=9.0, top=None),
+    # All labels in one segment: its part of them is a rounding above 1.
+    (
+        "questions",
+        {
+            **_weighing("require", 3049897424, "segments", condition="recall > 50%")[1],
+            "share": (0.1, 0.4),
+            "threshold": 0.0,
+        },
+    ),
 ]

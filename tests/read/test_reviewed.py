@@ -15,6 +15,7 @@ from sklearn.metrics import (
 )
 
 import undercount as uc
+from undercount.assume.reviews import keep_apart
 from undercount.errors import CODES
 from undercount.read.intervals.mass_gradients import mass_gradient
 from undercount.read.intervals.review_labels import _normal_score
@@ -353,3 +354,56 @@ def test_the_score_of_a_skew_statistic_is_that_of_its_gamma_distribution(skewnes
             tail, abs=0.006
         )
     assert _normal_score(1.3, 0.0) == 1.3
+
+
+def rare(seed, size=10_000):
+    """Forty positives among ten thousand rows, all where every row was reviewed."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(size) < 0.004
+    score = np.where(truth, 2.6 + rng.exponential(0.4, size), rng.normal(size=size))
+    y = np.where(truth & (rng.random(size) < 0.4), 1, 0)
+    high, low = (np.flatnonzero((y == 0) & side) for side in (score >= 2.5, score < 2.5))
+    rows = np.concatenate([high, rng.choice(low, 500, replace=False)])
+    stratum = np.repeat([0, 1], [len(high), 500])
+    design = uc.ReviewDesign(
+        [2.5, score.min()], [len(high), len(low)], order=stratum, unlabeled_prevalence=0.0024
+    )
+    return truth, score, y, uc.Reviews(rows, truth[rows], score[rows], stratum, design)
+
+
+@pytest.mark.parametrize("seed", [7, 8, 11])
+def test_rare_positives_keep_the_order_in_which_they_were_found(seed):
+    """Verdicts in one merged cell would be tied: average precision lost up to a third."""
+    truth, score, y, reviews = rare(seed)
+    rival = score + np.random.default_rng(seed).normal(0, 0.01, len(score))
+    merged = uc.ScoreCounts.from_rows(
+        y, score, unlabeled=0, compact=True, knots=[2.5, *reviews.design.edges]
+    )
+    assert len(merged.score) < len(score) / 20
+    asked = {"threshold": 2.5, "reviews": reviews}
+    models = uc.compare(y, {"own": score, "rival": rival}, unlabeled=0, **asked).evaluations
+    found = {
+        "rows": uc.evaluate(y, score, unlabeled=0, **asked),
+        "counts": uc.evaluate(merged, **asked),
+        "random": uc.evaluate(y, score, unlabeled=0, **asked, labels="random"),
+        "own": models["own"],
+    }
+    true = average_precision_score(truth, score)
+    for name, evaluation in found.items():
+        assert value(evaluation, "average_precision").value == pytest.approx(true, abs=0.02), name
+    there = value(models["rival"], "average_precision")
+    assert there.value == pytest.approx(average_precision_score(truth, rival), abs=0.02)
+
+
+def test_merged_rows_lie_evenly_between_those_reviewed():
+    """Eight rows between two labels, two of them reviewed: two rows in each gap."""
+    counts = uc.ScoreCounts.from_counts(
+        [9, 1, 0], [1, 0, 1], [0, 0, 0], [0, 8, 3], merged=[False, True, False]
+    )
+    design = uc.ReviewDesign([0.0], [11], order=[0, 0], unlabeled_prevalence=0.1)
+    split = keep_apart(counts, uc.Reviews(None, [1, 0], [6.0, 3.0], [0, 0], design))
+    assert split.score.tolist() == [9, 6, 3, 1, 0]
+    assert split.unlabeled.tolist() == [0, 3, 3, 2, 3]
+    assert split.positive.tolist() == [1, 0, 0, 0, 1]
+    assert not split.weighted
+    assert keep_apart(split, uc.Reviews(None, [1], [6.0], [0], design)) is split

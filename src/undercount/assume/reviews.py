@@ -206,6 +206,15 @@ class Reviews:
         """How many rows of each stratum have a verdict."""
         return np.bincount(self.stratum[self.answered], minlength=self.design.n_strata)
 
+    @cached_property
+    def knots(self) -> FloatArray:
+        """Scores that counts must keep apart: borders of strata, and the rows with a verdict.
+
+        Merged with their neighbours, the few positives at the top would lose their order, and
+        average precision a third of its value.
+        """
+        return np.union1d(self.design.edges, self.score[self.answered])
+
     @property
     def mostly(self) -> bool:
         """Whether a third of the unlabeled rows or more have a verdict.
@@ -451,6 +460,42 @@ def _log_odds_slope(counts: ScoreCounts) -> float:
     middle = float(counts.positive @ rank) / counts.n_positive
     spread = float(counts.positive @ (rank - middle) ** 2) / counts.n_positive
     return float(np.clip(middle / max(spread, 0.25), 0.0, 4.0))
+
+
+def keep_apart(counts: ScoreCounts, reviews: Reviews) -> ScoreCounts:
+    """Split merged cells without a label at the reviewed scores in them.
+
+    The other rows of such a cell are taken to lie evenly between the reviewed ones, which were
+    drawn among them at random; of a stratum whose rows all have a verdict nothing is left to take.
+    """
+    score = reviews.score[reviews.answered]
+    cell = np.minimum(np.searchsorted(-counts.score, -score), len(counts.score) - 1)
+    bare = counts.merged & (counts.positive + counts.negative == 0)
+    if not np.any(bare[cell] & (score != counts.score[cell])):
+        return counts
+    weight = np.ones(len(score))
+    if reviews.weight is not None:
+        weight = reviews.weight[reviews.answered]
+    inside = bare[cell]
+    # The lowest score of a cell is one of its parts, whether it has a verdict or not.
+    parts, place = np.unique(
+        np.concatenate([score[inside], counts.score[bare]]), return_inverse=True
+    )
+    held = np.bincount(place, np.concatenate([weight[inside], np.zeros(np.sum(bare))]))
+    whole = np.searchsorted(-counts.score, -parts)
+    n_cells = len(counts.score)
+    rest = np.maximum(counts.unlabeled - np.bincount(whole, held, n_cells), 0.0)
+    rows = held + (rest / np.maximum(np.bincount(whole, minlength=n_cells), 1))[whole]
+    none = np.zeros(len(parts))
+    split = ScoreCounts.from_counts(
+        np.concatenate([counts.score[~bare], parts]),
+        np.concatenate([counts.positive[~bare], none]),
+        np.concatenate([counts.negative[~bare], none]),
+        np.concatenate([counts.unlabeled[~bare], rows]),
+        merged=np.concatenate([counts.merged[~bare], none == 0]),
+        squared_weight=counts.squared_weight if counts.weighted else None,
+    )
+    return replace(split, clusters=counts.clusters)
 
 
 @dataclass(frozen=True, eq=False)

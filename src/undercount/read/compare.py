@@ -504,11 +504,19 @@ def compare(
     reviews = options["reviews"] = as_reviews(options.get("reviews"))
     there = _read_there(options.pop("deploy_prevalence", None), reviewed=reviews is not None)
     edges = () if reviews is None else reviews.design.edges
+    seen = None if reviews is None or reviews.rows is None else reviews.rows[reviews.answered]
     pure = pure and (reviews is None or not reviews.mostly)
     counted = {
         name: replace(
             count_model(
-                y, score, unlabeled, sample_weight, thresholds.get(name), edges, compact=pure
+                y,
+                score,
+                unlabeled,
+                sample_weight,
+                thresholds.get(name),
+                edges,
+                compact=pure,
+                reviewed=seen,
             ).with_clusters(cluster),
             backend=backend,
         )

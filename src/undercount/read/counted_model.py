@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from undercount.assume.mixture import design_of
 from undercount.assume.reviews import Reviews, check_scores
@@ -180,8 +181,12 @@ def count_model(
     edges: Sequence[float] | FloatArray = (),
     *,
     compact: bool,
+    reviewed: NDArray[np.intp] | None = None,
 ) -> CountedModel:
-    """Count rows, and keep a way to count once more with other thresholds; or take counts."""
+    """Count rows, and keep a way to count once more with other thresholds; or take counts.
+
+    The scores of reviewed rows (positions) are kept apart as those of labelled rows are.
+    """
     if threshold is not None:
         threshold = read_threshold(threshold)
     if isinstance(y, ScoreCounts):
@@ -197,6 +202,8 @@ def count_model(
     weights = None if sample_weight is None else np.array(read_weights(sample_weight, len(scores)))
     if threshold is not None and scores.dtype == np.float32:  # a check asks for rows just below
         knots = (*knots, *nearest_below(threshold))
+    if reviewed is not None:  # rows that are not there are refused where verdicts are read
+        knots = (*knots, *scores[reviewed[reviewed < len(scores)]].tolist())
     rows = RecountableRows(labels, scores, weights, knots, compact)
     return CountedModel(rows([]), threshold, rows)
 

@@ -14,6 +14,7 @@ from undercount.assume.reviews import (
     ReviewedCells,
     Reviews,
     curve_of,
+    keep_apart,
     working_posterior,
 )
 from undercount.counts import ScoreCounts
@@ -70,8 +71,8 @@ class Reviewed:
     chooses nothing: reviews alone lead unless the user vouches for the labels. It also rejects
     random labels if the rows were scored by a model that was trained on these very rows.
 
-    Areas count a pair of rows between two neighbouring labelled scores one half where counts are
-    compact: far less than their error.
+    Areas count a pair of rows between two neighbouring scores that are labelled or reviewed one
+    half where counts are compact: far less than their error.
 
     Examples
     --------
@@ -184,6 +185,7 @@ class Reviewed:
         if self.audited:
             share = np.full(len(counts.score), self.reviews.design.unlabeled_prevalence)
             return AuditedCells(counts, self.reviews, share)
+        counts = keep_apart(counts, self.reviews)
         posterior = working_posterior(counts, self.reviews.design.unlabeled_prevalence)
         return ReviewedCells(counts, self.reviews, posterior, self.sampling == "case-control")
 

@@ -45,7 +45,7 @@ def share_out(
     >>> round(found.value, 3), round(found.standard_error, 3)
     (0.3, 0.039)
     """
-    weight = part.n_positive / whole.n_positive
+    weight = min(part.n_positive / whole.n_positive, 1.0)  # rounding may go beyond
     turn = weight * whole.n_unlabeled / part.n_unlabeled
     value, span = shares.unlabeled_prevalence, shares.unlabeled_prevalence_interval
     known = shares.label_purity * whole.n_positive
