@@ -168,6 +168,14 @@ def test_one_clear_message(tmp_path, change, words):
     assert str(error.value).count("\n") == 0
 
 
+@pytest.mark.parametrize("name", ["verdict", "Verdict ", "key", "DESIGN"])
+def test_two_columns_of_one_name_are_refused(tmp_path, name):
+    header, *rows = cells(sheet(verdict=(1, 0, 1, 0, 1)))
+    path = save(tmp_path / "r.csv", [[*header, name], *([*row, "0"] for row in rows)])
+    with pytest.raises(InputError, match=f"2 columns '{name.strip().lower()}'"):
+        read_review_files([path])
+
+
 def test_a_file_of_something_else_is_refused(tmp_path):
     (tmp_path / "other.csv").write_text("id,answer\n1,yes\n")
     with pytest.raises(InputError, match=r"must have the columns verdict and key.*'id', 'answer'"):
@@ -199,9 +207,9 @@ def test_two_further_rounds_may_give_one_number_to_two_rows(tmp_path):
     found = read_review_files([tmp_path / "first.csv", tmp_path / "again.csv"])
     known = dict(zip(found.row.tolist(), found.verdict.tolist(), strict=True))
     assert known == {3: 1, 13: 0, 23: 1, 33: 0, 43: 1, 103: 1}
-    write_review_file(again, tmp_path / "again.csv")
+    write_review_file(again, tmp_path / "other.csv")
     with pytest.raises(InputError, match="case 5 has two verdicts"):
-        read_review_files([tmp_path / "first.csv", tmp_path / "again.csv"])
+        read_review_files([tmp_path / "first.csv", tmp_path / "other.csv"])
 
 
 def test_plans_by_two_models_are_no_sample_and_each_goes_on(tmp_path):
@@ -232,3 +240,40 @@ def test_files_that_are_no_text(tmp_path):
     (tmp_path / "empty.csv").write_text("")
     with pytest.raises(InputError, match="no rows"):
         read_review_files([tmp_path / "empty.csv"])
+
+
+def test_verdicts_are_never_written_over(tmp_path):
+    path = tmp_path / "review.csv"
+    write_review_file(sheet(verdict=(1, 0, np.nan, np.nan, 1)), path)
+    before = path.read_bytes()
+    for other in (sheet(), sheet(verdict=(0, 0, np.nan, np.nan, 1)), sheet(seed=8)):
+        with pytest.raises(InputError, match="holds . verdicts? that the plan would overwrite"):
+            write_review_file(other, path)
+        assert path.read_bytes() == before
+    write_review_file(sheet(verdict=(1, 0, 1, np.nan, 1)), path)  # holds them all
+    assert read_review_files([path]).n_answered == 4
+    path.write_text("notes of somebody")  # as every other output is
+    write_review_file(sheet(), path)
+    assert read_review_files([path]).n_answered == 0
+
+
+def test_half_a_sorted_table_is_refused(tmp_path):
+    """Who sorts the columns up to the score leaves verdicts beside other cases."""
+    header, *rows = cells(sheet(verdict=(1, 0, 1, 0, 1), kept={"id": list("edcba")}))
+    split = header.index("verdict")
+    left = sorted((row[:split] for row in rows), key=lambda row: row[2])
+    torn = [[*half, *row[split:]] for half, row in zip(left, rows, strict=True)]
+    with pytest.raises(InputError, match="column case says 5, the key 1: some columns were sorted"):
+        read_review_files([save(tmp_path / "torn.csv", [header, *torn])])
+    sort = sorted(rows, key=lambda row: row[2])
+    assert read_review_files([save(tmp_path / "whole.csv", [header, *sort])]).n_answered == 5
+
+
+@pytest.mark.parametrize(
+    "shown", ["1000", "1,000", "1.000", "1000.0", "1000,00", "1\u202f000", "1E+03", "", "n/a"]
+)
+def test_numbers_as_spreadsheets_show_them_are_no_tear(tmp_path, shown):
+    made = replace(sheet(verdict=(1,)), case=np.array([1000]), row=np.array([1000]))
+    header, row = cells(made)
+    row[:2] = [shown, shown]
+    assert read_review_files([save(tmp_path / "r.csv", [header, row], ";")]).n_answered == 1

@@ -28,7 +28,8 @@ PACKED = ("gz", "zst")
 def find_files(path: str) -> list[str]:
     """Return the files that a name, a pattern or a folder stands for; none if there are none.
 
-    What exists is that file and nothing else, whatever marks of a pattern its name holds. Standard
+    What exists is that file and nothing else, whatever marks of a pattern its name holds. In a
+    folder names that begin with . or _ are passed over, as engines that write parts do. Standard
     input ("-") and addresses ("://") stand for themselves.
 
     Examples
@@ -46,10 +47,21 @@ def find_files(path: str) -> list[str]:
         return [path]
     if Path(path).is_dir():
         inside = sorted(map(str, Path(path).rglob("*.*")))
-        return [file for file in inside if _is_part(Path(file)) and _suffix(file) in KINDS]
+        seen = [file for file in inside if not _is_put_away(Path(file).relative_to(path))]
+        return [file for file in seen if _is_part(Path(file)) and _suffix(file) in KINDS]
     if Path(path).exists():
         return [path]
     return sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - patterns may be absolute
+
+
+def _is_put_away(path: Path) -> bool:
+    """Whether a name in a folder begins with . or _, as copies of editors and unfinished parts do.
+
+    A folder of a partition is none: _day=3 is a value of a column.
+    """
+    *folders, name = path.parts
+    away = [folder.startswith((".", "_")) and "=" not in folder for folder in folders]
+    return any(away) or name.startswith((".", "_"))
 
 
 def _is_part(path: Path) -> bool:

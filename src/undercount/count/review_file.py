@@ -10,6 +10,7 @@ import csv
 import hashlib
 import io
 import json
+import math
 import re
 import struct
 from collections.abc import Iterable, Mapping, Sequence
@@ -49,6 +50,8 @@ _PLACE, _FORMULA = r'(?:^|(?<=[;,|"\t\r\n]))', "(?='* *[=+\\-@\uff1d\uff0b\uff0d
 _ESCAPE, _UNESCAPE = re.compile(_PLACE + _FORMULA), re.compile(f"{_PLACE}'{_FORMULA}")
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE)
 _KEY = re.compile(r"p([0-9a-f]{8})-(\d+)-(\d+)-(\d*)-([0-9a-f.]+)-([0-9a-f]{4})")
+# A whole number as a spreadsheet may show it: 1000, 1,000, 1.000, 1000.0.
+_PLAIN = re.compile(r"\d+([., '\u00a0\u202f]\d+)*")
 # Words that a message lists at most.
 SHOWN = 5
 
@@ -103,8 +106,34 @@ def name_plan(design: Mapping[str, Any]) -> str:
 
 
 def write_review_file(sheet: ReviewSheet, path: str | Path) -> None:
-    """Write the file, whole or not at all."""
+    """Write the file, whole or not at all; never over verdicts that it does not hold itself."""
+    _refuse_loss(sheet, Path(path))
     write_text(path, as_review_csv(sheet))
+
+
+def _refuse_loss(sheet: ReviewSheet, path: Path) -> None:
+    """Refuse to write over answers: they are somebody's work."""
+    try:
+        there = read_review_files([path]) if path.is_file() else None
+    except InputError:  # another file, or one that nobody could read
+        return
+    if there is None:
+        return
+    given = _verdicts_by_row(sheet)
+    lost = sum(given.get(row) != verdict for row, verdict in _verdicts_by_row(there).items())
+    if lost:
+        raise InputError(
+            f"{path} holds {lost:,} verdict{'s' * (lost > 1)} that the plan would overwrite; name "
+            "another file, or move this one away"
+        )
+
+
+def _verdicts_by_row(sheet: ReviewSheet) -> dict[tuple[float, ...], float]:
+    """Return the verdicts that were given, by row and scores: rounds name a case differently."""
+    places = np.where(sheet.row > 0, sheet.row, -sheet.case)
+    rows = zip(places.tolist(), *(each.tolist() for each in sheet.scores.values()), strict=True)
+    both = zip(rows, sheet.verdict.tolist(), strict=True)
+    return {row: verdict for row, verdict in both if not math.isnan(verdict)}
 
 
 def as_review_csv(sheet: ReviewSheet) -> str:
@@ -244,6 +273,12 @@ def _read_cells(path: str | Path) -> Iterable[tuple[str, dict[str, str]]]:
             f"{', '.join(map(repr, lines[0][1][:SHOWN])) if lines else 'no rows'}"
         )
     header = [_column_name(name) for name in lines[start][1]]
+    twice = [name for name in (*NEEDED, "design") if header.count(name) > 1]
+    if twice:
+        raise InputError(
+            f"{path} has {header.count(twice[0])} columns {twice[0]!r}: which of them counts is "
+            "not known. Leave one"
+        )
     for line, cells in lines[start + 1 :]:
         if any(cell.strip() for cell in cells):
             yield f"{path}, line {line}", dict(zip(header, cells, strict=False))
@@ -323,11 +358,27 @@ def _read_answer(cells: Mapping[str, str], place: str) -> tuple[Answer | None, s
             f"{place}: a verdict counts only for a case of the plan, which its key names; {what}. "
             "Take the row out, or copy its key from the file that plan wrote"
         )
+    _refuse_torn(cells, place, {"case": int(match[2]), "row": int(match[4] or 0)})
     scores = tuple(struct.unpack(">d", bytes.fromhex(bits))[0] for bits in match[5].split("."))
     row = int(match[4] or 0)
     ours = (*BEFORE, *AFTER)
     kept = {name: unescape_formula(text) for name, text in cells.items() if name not in ours}
     return Answer(place, int(match[2]), int(match[3]), row, scores, word, verdict, kept), match[1]
+
+
+def _refuse_torn(cells: Mapping[str, str], place: str, known: Mapping[str, int]) -> None:
+    """Refuse a row whose left half is of another case than its key: half a table was sorted."""
+    for name, number in known.items():
+        text = cells.get(name, "").strip()
+        if not number or not _PLAIN.fullmatch(text):
+            continue  # dropped, or rounded by a spreadsheet
+        whole = re.sub(r"[.,]0+$", "", text)
+        if number not in (int(re.sub(r"\D", "", text)), int(re.sub(r"\D", "", whole) or -1)):
+            raise InputError(
+                f"{place}: the column {name} says {text}, the key {number}: some columns were "
+                "sorted without the others. Sort whole rows of the file that plan wrote, or take "
+                f"the column {name} out if only its numbers were changed"
+            )
 
 
 def _refuse_two_plans(plans: Mapping[str, str], designs: Mapping[str, Any]) -> None:

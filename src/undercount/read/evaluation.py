@@ -359,7 +359,8 @@ class Evaluation:
             naive = math.nan
             if not apart:
                 naive = metric_value(self.counts, Shares(0.0), metric, top=top)
-            rows.append(MetricRow(metric, None, naive, estimate, top=float(top)))
+            asked = int(top) if top == 1 else float(top)  # 1.0 might be all rows
+            rows.append(MetricRow(metric, None, naive, estimate, top=asked))
         return tuple(rows)
 
     @property

@@ -152,20 +152,27 @@ def read_top(text: str) -> float:
     --------
     >>> from undercount.read.metric_name import read_top
     >>> read_top("5,000"), read_top("1%"), read_top("200/50000")
-    (5000.0, 0.01, 0.004)
+    (5000, 0.01, 0.004)
     """
     part, _, whole = text.replace(",", "").partition("/")
     try:
         found = _number(part) / (_number(whole) if whole else 1.0)
     except (ValueError, ZeroDivisionError):
         found = -1.0
+    share = bool(whole) or part.strip().endswith("%") or (found == 1 and not part.strip().isdigit())
+    if share and found >= 1:
+        raise InputError(
+            f"top {text!r} must be a share of fewer than all rows, or a number of rows like 500; "
+            "of all rows no score chooses any",
+            argument="top",
+        )
     if not 0 < found < float("inf") or (found >= 1 and not found.is_integer()):
         raise InputError(
             f"top must be a number of rows like 500, a share like 1% or 0.01, or 200/50000 for "
             f"200 of every 50,000 rows; got {text!r}",
             argument="top",
         )
-    return found
+    return int(found) if found >= 1 else found
 
 
 def read_number(part: str, text: str) -> float:
@@ -212,6 +219,12 @@ def parse_metric(text: str) -> MetricName:
     metric = name_metric(match["metric"])
     top = None if match["top"] is None else read_top(match["top"])
     threshold = None if match["threshold"] is None else read_number(match["threshold"], text)
+    if threshold is not None and match["threshold"].endswith("%"):
+        raise InputError(
+            f"{match['threshold']} in {text!r} could mean two things: write @{threshold:g} for the "
+            f"rows with a score of at least {threshold:g}, @top {match['threshold']} for the "
+            f"highest {match['threshold']} of the rows"
+        )
     if metric in AREAS and (threshold is not None or top is not None):
         raise InputError(f"{FACTS[metric].title} takes no threshold; got {text!r}")
     return MetricName(metric, threshold, top, match["model"])

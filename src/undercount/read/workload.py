@@ -15,6 +15,7 @@ from undercount.errors import InputError, named
 from undercount.estimate import Estimate
 from undercount.read.differences import Difference
 from undercount.read.intervals.flagged_rows import Cut, KindScores
+from undercount.read.intervals.heads import refuse_one_as_share
 
 # Labelled rows that a density is taken from: this power of their number, and no fewer than these.
 NEIGHBOURS, FEWEST_NEIGHBOURS = 0.7, 5
@@ -72,6 +73,7 @@ def workload_size(top: Any, counts: ScoreCounts, design: MixtureDesign) -> float
         return float(min(counts.n_positive, max(total // 2, 1)))
     if isinstance(top, bool) or not isinstance(top, int | float | np.number):
         raise InputError(f"{named('top')} must be one number of rows; got {top!r}")
+    refuse_one_as_share(top)
     if 0 < top < 1:
         return max(float(top) * total, 1.0)
     if not 0 < top <= total:

@@ -136,6 +136,7 @@ def top_rows(counts: ScoreCounts, top: float, *, apart: bool = False) -> float:
     """Return how many rows of the target the highest ones are; `top` below 1 is a share."""
     total = counts.n_unlabeled if apart else counts.n_rows
     asked = real_number(top)
+    refuse_one_as_share(top)
     rows = asked * total if asked < 1 else asked
     if not 0 < rows <= total:
         kind = "unlabeled rows" if apart else "rows"
@@ -145,6 +146,16 @@ def top_rows(counts: ScoreCounts, top: float, *, apart: bool = False) -> float:
             argument="top",
         )
     return rows
+
+
+def refuse_one_as_share(top: Any) -> None:
+    """Refuse 1.0, which is one row where 0.99 is a share of them."""
+    if isinstance(top, float | np.floating) and top == 1:
+        raise InputError(
+            f"{named('top')} must be a whole number of rows or a share below 1; 1.0 may mean one "
+            "row (pass 1) or all of them, of which no score chooses any",
+            argument="top",
+        )
 
 
 def threshold_of_top(counts: ScoreCounts, top: float) -> tuple[float, float]:
