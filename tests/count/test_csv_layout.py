@@ -9,7 +9,7 @@ import pytest
 
 import undercount as uc
 from undercount.count.csv_layout import MISSING
-from undercount.count.files import read_numbers
+from undercount.count.files import read_dated, read_numbers
 from undercount.errors import InputError
 
 SEPARATORS = ",;\t|"
@@ -173,3 +173,35 @@ def test_integers_that_floats_merge_are_refused(tmp_path, name):
     assert "must stay within ±2**53 to be kept apart; got 9007199254740993" in counted(path)
     with pytest.raises(InputError, match="within ±2"):
         read_numbers(path, ["s"])
+
+
+@pytest.mark.parametrize(
+    ("text", "hours"),
+    [
+        ("1970-01-02", 24),
+        ("1970/1/2", 24),
+        ("1970-01-02 06:30", 30.5),
+        ("1970-01-02T06:00:00.5Z", 30 + 0.5 / 3600),
+        ("1970-01-02 06:00:00 UTC", 30),
+        ("1970-01-02 06:00:00+02", 28),
+        ("1970-01-02 06:00:00 -05:30", 35.5),
+        ("1970-01-02T06:00:00+0200", 28),
+    ],
+)
+def test_a_date_is_the_moment_that_it_says(tmp_path, text, hours):
+    path = tmp_path / "rows.csv"
+    path.write_text(f"s,day\n1,{text}\n")
+    assert read_dated(path, ["s"], ["day"])["day"] * 24 == pytest.approx(hours)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["2024-03-09 11:00:00 PM", "2024-03-09 11:00 Europe/Berlin", "2024-03-09 11:00:00 EST"]
+    + ["24-03-09", "epoch", "2024-03-09 11:00:00 foo", "09/03/2024", "2024-03"],
+)
+def test_what_else_stands_beside_a_date_is_not_passed_over(tmp_path, text):
+    """11 in the evening was taken for 11 in the morning, and New York for Greenwich."""
+    path = tmp_path / "rows.csv"
+    path.write_text(f"s,day\n1,2024-03-08\n1,{text}\n")
+    with pytest.raises(InputError, match=f"must hold dates.*got '{text}' in row 2"):
+        read_dated(path, ["s"], ["day"])

@@ -21,8 +21,13 @@ from undercount.errors import InputError, named
 # Beginnings and endings of the names that DuckDB gives to types of numbers.
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "BOOLEAN")
 
-# How a time that names its zone ends.
+# How a time that names its zone ends, and what a date may look like as text. DuckDB itself passes
+# over what it does not know (PM, EST), and takes "epoch" and the year 24.
 ZONE = r":\d\d(\.\d+)?\s*(Z|[+-]\d\d(:?\d\d)?)$"
+DATE = (
+    r"^\d{4}[-/]\d{1,2}[-/]\d{1,2}"
+    r"([ T]\d{1,2}:\d\d(:\d\d(\.\d+)?)?\s*(Z|UTC|GMT|[+-]\d\d(:?\d\d)?)?)?$"
+)
 
 
 def read_counts(
@@ -170,15 +175,18 @@ def _days(source: Source, name: str) -> str:
         return f"epoch(CAST({column} AS TIMESTAMP)) / 86400.0"
     text = f"NULLIF(trim({column}), '')"
     zoned = f"regexp_matches({text}, '{ZONE}')"
+    joined = rf"regexp_replace({text}, '\s+([+-])', '\1')"
     days = (
-        f"CASE WHEN {zoned} THEN epoch(TRY_CAST({text} AS TIMESTAMPTZ)) / 86400.0 "
+        f"CASE WHEN NOT regexp_matches({text}, '{DATE}') THEN NULL "
+        f"WHEN {zoned} THEN epoch(TRY_CAST({joined} AS TIMESTAMPTZ)) / 86400.0 "
         f"ELSE epoch(TRY_CAST({text} AS TIMESTAMP)) / 86400.0 END"
     )
     either = f"COALESCE(TRY_CAST({text} AS DOUBLE), {days})"
     found = _first(source, f"{text} IS NOT NULL AND {either} IS NULL", column)
     if found is not None:
         raise InputError(
-            f"column {name!r} of {found[0]} must hold dates, 2024-03-09 say; got "
+            f"column {name!r} of {found[0]} must hold dates, 2024-03-09 or 2024-03-09 23:00+01 "
+            "say; got "
             f"{str(found[2])!r} in row {found[1]}"
         )
     return either
