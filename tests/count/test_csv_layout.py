@@ -5,6 +5,7 @@ import csv
 import io
 import random
 
+import numpy as np
 import pytest
 
 import undercount as uc
@@ -205,3 +206,19 @@ def test_what_else_stands_beside_a_date_is_not_passed_over(tmp_path, text):
     path.write_text(f"s,day\n1,2024-03-08\n1,{text}\n")
     with pytest.raises(InputError, match=f"must hold dates.*got '{text}' in row 2"):
         read_dated(path, ["s"], ["day"])
+
+
+def test_segments_are_called_what_the_file_calls_them(tmp_path):
+    """NA is Namibia, None an answer; only an empty cell is nothing. Labels and scores have both."""
+    path = tmp_path / "rows.csv"
+    lines = ["1,0.9,NA", "0,0.8,NA", "1,0.7,None", "NA,0.6,None", "0,0.5,null", "1,0.4,", "1,NA,DE"]
+    path.write_text("y,s,c\n" + "\n".join(lines[:-1]) + "\n")
+    found = uc.read_counts(path, label="y", score="s", by="c")
+    assert {name: each.n_rows for name, each in found.items()} == {
+        "NA": 2, "None": 2, "null": 1, None: 1,
+    }  # fmt: skip
+    assert found["None"].n_unlabeled == 1
+    path.write_text("y,s,c\n" + "\n".join(lines) + "\n")
+    read = read_numbers(path, ["y", "s"], groups=["c"], texts=["c"])
+    assert read["c"].tolist() == ["NA", "NA", "None", "None", "null", None, "DE"]
+    assert np.isnan(read["s"]).tolist() == [False] * 6 + [True]

@@ -231,6 +231,31 @@ def test_ticks_beside_nothing_are_refused(tmp_path):
     assert read_review_files([path]).n_answered == 3
 
 
+@pytest.mark.parametrize(
+    ("words", "read"),
+    [
+        (["1", "", "", "yes", "1", "", "", "1", "", "1"], None),
+        (["1", "?", "?", "1", "1", "?", "?", "1", "?", "1"], 5),  # said to be open
+        (["1", "", "", "1", "1", "", "", "0", "", "1"], 5),  # there is a no
+        (["1", "1", "1", "1", "1", "", "", "", "", ""], 5),  # one after the other
+        (["", "1", "", "1", "", "", "", "", "", ""], 2),  # too few to tell
+    ],
+)
+def test_nothing_but_yes_between_empty_cells_is_refused(tmp_path, words, read):
+    n = len(words)
+    made = replace(sheet((np.nan,)), scores={"p": np.linspace(1, 0, n)}, verdict=np.full(n, np.nan))
+    made = replace(made, case=np.arange(1, n + 1), stratum=np.zeros(n, int), row=np.arange(n) + 1)
+    header, *rows = cells(replace(made, chance=np.full(n, 0.5)))
+    for row, word in zip(rows, words, strict=True):
+        row[header.index("verdict")] = word
+    path = save(tmp_path / "r.csv", [header, *rows[::-1]])
+    if read is not None:
+        assert read_review_files([path]).n_answered == read
+        return
+    with pytest.raises(InputError, match="marked 1 and yes or empty: does empty mean no"):
+        read_review_files([path])
+
+
 def test_files_that_are_no_text(tmp_path):
     (tmp_path / "book.csv").write_bytes(b"PK\x03\x04")
     with pytest.raises(InputError, match="is a workbook; save it as CSV"):

@@ -69,6 +69,13 @@ def test_verdict(low, high, text, verdict):
         ("precision@top none >= 0.8", "top must be"),
         ("precision@top 2.5 >= 0.8", "top must be"),
         ("precision@top 3/0 >= 0.8", "top must be"),
+        ("precision@top 0,5% >= 0.8", "top must be"),
+        ("precision@top 50,0 >= 0.8", "top must be"),
+        ("precision@top 1,0000 >= 0.8", "top must be"),
+        ("precision@top 100% >= 0.8", "fewer than all rows"),
+        ("precision@top 200/200 >= 0.8", "fewer than all rows"),
+        ("precision@top 1.0 >= 0.8", "fewer than all rows"),
+        ("precision@50% >= 0.8", "could mean two things: write @0.5 for"),
     ],
 )
 def test_bad_requirements(text, message):

@@ -60,6 +60,21 @@ def test_rows_of_arrays_and_of_other_indices_belong_together_by_place():
         assert uc.evaluate(Y, SCORE, **SHARE, sample_weight=weights)["roc_auc"] == expected
 
 
+def test_a_foreign_row_does_not_hide_that_the_others_are_in_another_order():
+    names = pd.Index([f"id{place}" for place in range(200)])
+    y, weights = Y.set_axis(names), VALUES.set_axis(names[::-1])
+    changed = weights.rename({"id7": "another"})
+    with pytest.raises(InputError, match="y and sample_weight have mostly the same index in diff"):
+        uc.evaluate(y, SCORE.to_numpy(), **SHARE, sample_weight=changed)
+
+
+def test_rows_of_a_split_and_numbered_rows_belong_together_by_place():
+    """Scores of a test split are mostly a new series, whose numbers are its own."""
+    split = pd.RangeIndex(0, 400).to_series().sample(200, random_state=3).index
+    expected = uc.evaluate(Y.to_numpy(), SCORE.to_numpy(), **SHARE)["roc_auc"]
+    assert uc.evaluate(Y.set_axis(split), SCORE, **SHARE)["roc_auc"] == expected
+
+
 def test_scores_and_weights_are_compared_where_labels_have_no_index():
     with pytest.raises(InputError, match=r"pass sample_weight.loc\[score.index\]"):
         uc.ScoreCounts.from_rows(Y.to_numpy(), SCORE, sample_weight=OTHER)

@@ -8,6 +8,7 @@ import pytest
 
 import undercount as uc
 from undercount.read.intervals.estimate import estimate_metric
+from undercount.read.metric_name import read_top
 
 SCORE = np.array([9, 8, 7, 7, 7, 7, 5, 4, 4, 2.0])
 TRUTH = np.array([1, 1, 1, 0, 1, 0, 0, 1, 0, 0])
@@ -118,6 +119,17 @@ def test_bad_input(found):
             evaluation.at(top=top)
     with pytest.raises(uc.InputError, match="either a threshold or top"):
         evaluation.at()
+    for top in (1.0, np.float64(1), np.float32(1)):
+        with pytest.raises(uc.InputError, match=r"1.0 may mean one row \(pass 1\) or all"):
+            evaluation.at(top=top)
+    assert evaluation.at(top=1)[0].label == "precision@top 1"
+
+
+@pytest.mark.parametrize(
+    ("text", "top"), [("5,000", 5000), ("1,000,000", 1e6), ("5,000/1,000,000", 0.005), ("1", 1)]
+)
+def test_commas_stand_between_thousands(text, top):
+    assert read_top(text) == top
 
 
 def exact_coverage(cells, labelled, top, level):

@@ -240,7 +240,8 @@ def count_rows(
     named = [label, *scores, *([weight] if weight else [])]
     numbers = list(dict.fromkeys([*named, *([second_label] if second_label else [])]))
     others = [*by, *([cluster] if cluster else [])]
-    with open_source(paths, [*numbers, *others], word_of(label, positive)) as source:
+    texts = [name for name in by if name not in numbers]
+    with open_source(paths, [*numbers, *others], word_of(label, positive), texts) as source:
         try:
             relation = relation_of(source, numbers, others)
             sources, pair = None, (label, second_label)
@@ -461,7 +462,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
         found = _fetch_columns(options, numbers, groups)
     else:
         words = word_of(label, positive)
-        found = read_numbers(data, numbers, {label: RECODE}, groups, words, dates)
+        found = read_numbers(data, numbers, {label: RECODE}, groups, words, dates, segments)
     kept = _complete(found, scores)
     if not kept.any():
         place = options["table"] or "the query" if in_database else ", ".join(data)

@@ -21,6 +21,8 @@ DOUBLE = 8  # bytes
 LARGEST_WEIGHT = 1e100
 WEIGHT_RULE = f"0 or lie between {1 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}"
 SHOWN = 5
+# Of two indexes that share more of their rows than this, both name rows of one table.
+MOST_SHARED = 0.5
 LABELS = {-1, 0, 1}
 # What NumPy turns into floats without a word.
 UNREAL = (np.complexfloating, np.datetime64, np.timedelta64)
@@ -111,13 +113,26 @@ def refuse_other_order(**columns: Any) -> None:
             continue
         if first is None:
             first, whose = index, name
-        elif len(first) == len(index) and not first.equals(index) and index.isin(first).all():
+        elif len(first) == len(index) and not first.equals(index):
+            shared = _shared_out_of_order(first, index)
+            if not shared:
+                continue
             raise InputError(
-                f"{whose} and {name} have the same index in different orders, so that it is open "
-                f"which rows belong together; pass {name}.loc[{whose}.index], or both as arrays if "
+                f"{whose} and {name} have {'' if shared == 1 else 'mostly '}the same index in "
+                f"different orders, so that it is open which rows belong together; pass {name}.loc[{whose}.index], or both as arrays if "
                 "their rows are in the same order",
                 argument=name,
             )
+
+
+def _shared_out_of_order(first: Any, index: Any) -> float:
+    """Return the part of two indexes that is the same at other places; 0 if that says nothing.
+
+    Rows that are merely numbered share numbers with every other index, and mean nothing by it.
+    """
+    shared, numbers = float(index.isin(first).mean()), np.arange(len(index))
+    numbered = any(np.array_equal(np.asarray(each), numbers) for each in (first, index))
+    return shared if shared == 1 or (shared > MOST_SHARED and not numbered) else 0.0
 
 
 def read_floats(values: Any, name: str) -> FloatArray:

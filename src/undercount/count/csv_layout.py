@@ -33,14 +33,21 @@ class CsvLayout(NamedTuple):
     names: tuple[str, ...]
     skip: int
 
-    def reader(self, files: str, wanted: Sequence[str], more: str = "") -> str:
-        """Select the wanted columns of files (a list in SQL) that all look like this."""
+    def reader(
+        self, files: str, wanted: Sequence[str], more: str = "", texts: Sequence[str] = ()
+    ) -> str:
+        """Select the wanted columns of files (a list in SQL) that all look like this.
+
+        In columns of text only empty cells are missing: NA may be Namibia.
+        """
         columns = ", ".join(f"{_place(place)}: 'VARCHAR'" for place in range(len(self.names)))
-        missing = ", ".join(map(quote_text, MISSING))
+        missing = ", ".join(map(quote_text, MISSING[:1] if texts else MISSING))
         # Since DuckDB 1.2; before, it was always strict with quotes.
         more += ", strict_mode=true" if knows_option("read_csv", "strict_mode") else ""
         skip = 0 if PASSES_EMPTY else self.skip
-        picked = [self._pick(name) for name in dict.fromkeys(wanted)] or [_place(0)]
+        numbers = {*wanted} - {*texts} if texts else ()
+        picked = [self._pick(name, number=name in numbers) for name in dict.fromkeys(wanted)]
+        picked = picked or [_place(0)]
         return (
             f"SELECT {', '.join(picked)} FROM read_csv({files}, auto_detect=false, "  # noqa: S608 - quoted
             f"header=true, skip={skip}, delim={quote_text(self.separator)}, quote='\"', "
@@ -49,10 +56,16 @@ class CsvLayout(NamedTuple):
             f"max_line_size={LONGEST_LINE}{more})"
         )
 
-    def _pick(self, name: str) -> str:
+    def _pick(self, name: str, *, number: bool) -> str:
+        """Select a column; of numbers with all that means missing beside columns of text."""
+        if name not in self.names:
+            return quote_name(name)
         # Columns have numbers there: DuckDB takes names that differ in case for the same.
-        where = f"{_place(self.names.index(name))} AS " if name in self.names else ""
-        return where + quote_name(name)
+        place = _place(self.names.index(name))
+        if number:
+            missing = ", ".join(map(quote_text, MISSING))
+            place = f"CASE WHEN {place} NOT IN ({missing}) THEN {place} END"
+        return f"{place} AS {quote_name(name)}"
 
 
 def _place(place: int) -> str:

@@ -77,7 +77,8 @@ def read_counts(
     options |= {"unlabeled": unlabeled, "bins": bins, "compact": compact, "knots": knots}
     options["cluster"] = cluster
     others = [*groups, *([cluster] if cluster else [])]
-    with open_source(paths, [*numbers, *others]) as source:
+    texts = [name for name in groups if name not in numbers]
+    with open_source(paths, [*numbers, *others], texts=texts) as source:
         relation = relation_of(source, numbers, others)
         try:
             return count_scores(relation, **options, progress=progress)
@@ -96,6 +97,7 @@ def read_numbers(
     groups: Sequence[str] = (),
     words: Mapping[str, str] | None = None,
     dates: Sequence[str] = (),
+    texts: Sequence[str] = (),
 ) -> dict[str, NDArray[Any]]:
     r"""Read whole columns of numbers, with NaN where a value is missing.
 
@@ -112,6 +114,8 @@ def read_numbers(
         Columns that are 1 where they hold this value, and 0 at any other.
     dates : sequence of str
         Columns of dates, to be read as days since 1970.
+    texts : sequence of str
+        Those of the groups in which words such as NA are no missing values of CSV files.
 
     Examples
     --------
@@ -125,7 +129,8 @@ def read_numbers(
     """
     wanted = list(dict.fromkeys(names))
     others = [name for name in groups if name not in wanted]
-    with open_source(paths, [*wanted, *others, *dates], words) as source:
+    texts = [name for name in texts if name in others]
+    with open_source(paths, [*wanted, *others, *dates], words, texts) as source:
         try:
             found = relation_of(source, wanted, others, dates).fetchnumpy()
         except duckdb.ConversionException as error:

@@ -22,7 +22,8 @@ KINDS = {
     "jsonl": "json",
     "ndjson": "json",
 }
-PACKED = ("gz", "zst")
+# Endings of packed files, and how they begin.
+PACKED = {"gz": b"\x1f\x8b", "zst": b"\x28\xb5\x2f\xfd"}
 
 
 def find_files(path: str) -> list[str]:

@@ -43,6 +43,8 @@ NO = frozenset(
 OPEN = frozenset(["", "?", "-", "–", "na", "n/a", "nan", "null", "none", "skip", "unknown"])
 # Marks by which people tick rows: what they mean where nothing stands is not known.
 TICKS = frozenset(("x", "✓", "✔"))
+# So many times nothing but yes, with as many empty cells between them, are a way of ticking too.
+FEWEST_YES = 5
 SEPARATORS = ",;\t|"
 # Places where a spreadsheet may begin to read a cell, and the signs that make it a formula
 # there (the wide ones too).
@@ -420,13 +422,27 @@ def _add_answer(answers: dict[int, Answer], answer: Answer) -> None:
 
 def _refuse_ticks(answers: Iterable[Answer]) -> None:
     """Refuse ticks beside nothing: whether an empty row is a no or was not looked at is open."""
-    words = [answer.word.strip().casefold() for answer in answers]
+    ordered = sorted(answers, key=lambda answer: answer.case)
+    words = [answer.word.strip().casefold() for answer in ordered]
     given = {word for word in words if word not in OPEN}
-    if given and given <= TICKS and any(word in OPEN for word in words):
+    ticks = given <= TICKS and any(word in OPEN for word in words)
+    if given and (ticks or _only_yes(words)):
         raise InputError(
             f"verdicts are marked {' and '.join(sorted(given))} or empty: does empty mean no, or "
-            "that nobody looked? Write 0 or no where the case was looked at and is negative"
+            "that nobody looked? Write 0 or no where the case was looked at and is negative, ? "
+            "where nobody looked"
         )
+
+
+def _only_yes(words: Sequence[str]) -> bool:
+    """Whether nothing but yes was written, and as often nothing before the last of them.
+
+    Who looks at one case after the other leaves the rest empty, not every second one.
+    """
+    answered = [place for place, word in enumerate(words) if word not in OPEN]
+    passed = sum(not word for word in words[: answered[-1]]) if answered else 0
+    only = {words[place] for place in answered} <= YES
+    return only and len(answered) >= FEWEST_YES and passed >= len(answered)
 
 
 def _make_sheet(design: Mapping[str, Any], answers: Sequence[Answer]) -> ReviewSheet:

@@ -21,7 +21,7 @@ from undercount.count.csv_layout import read_layout, read_lines
 from undercount.count.frames import check_columns
 from undercount.count.long_integers import has_long_integers, long_text
 from undercount.count.parquet_layout import pick_columns, read_layouts, too_like
-from undercount.count.paths import STANDARD_INPUT, Paths, expand_paths, find_format
+from undercount.count.paths import PACKED, STANDARD_INPUT, Paths, expand_paths, find_format
 from undercount.count.progress import watch_queries
 from undercount.count.queries import pass_interrupts
 from undercount.count.sql import (
@@ -32,6 +32,7 @@ from undercount.count.sql import (
     quote_name,
     quote_text,
 )
+from undercount.count.zstandard_frames import check_whole
 from undercount.errors import InputError, suggest
 
 # How far a query is can be asked only where a bar is kept; it is not printed.
@@ -111,9 +112,15 @@ class Source:
 
 @contextmanager
 def open_source(
-    paths: Paths, wanted: Sequence[str], words: Mapping[str, str] | None = None
+    paths: Paths,
+    wanted: Sequence[str],
+    words: Mapping[str, str] | None = None,
+    texts: Sequence[str] = (),
 ) -> Iterator[Source]:
-    """Open files for reading some of their columns; spilled rows go to a temporary directory."""
+    """Open files for reading some of their columns; spilled rows go to a temporary directory.
+
+    Columns of text (`texts`) are read as they are: words such as NA mean missing in others of CSV.
+    """
     remove_leftovers(Path(tempfile.gettempdir()), "undercount-*")
     with (
         tempfile.TemporaryDirectory(prefix=f"undercount-{name_process()}-") as spill,
@@ -127,7 +134,7 @@ def open_source(
         allow_only(connection, files, [spill])
         try:
             with input_errors(", ".join(files[:3])), watch_queries(connection):
-                source = _open_files(connection, files, kind, wanted)
+                source = _open_files(connection, files, kind, wanted, texts)
                 given = (words or {}).items()
                 spelt = {name: find_spellings(source, name, word) for name, word in given}
                 yield replace(source, words=spelt)
@@ -216,7 +223,11 @@ def _list_files(paths: Paths, spill: str) -> tuple[str, ...]:
             )
         if Path(path).exists() and Path(path).stat().st_size == 0:
             raise InputError(f"{path} is empty")
-    return tuple(_spool(spill) if file == STANDARD_INPUT else file for file in files)
+    found = tuple(_spool(spill) if file == STANDARD_INPUT else file for file in files)
+    for file in found:
+        if file.casefold().endswith(".zst"):
+            check_whole(file)
+    return found
 
 
 def _spool(spill: str) -> str:
@@ -230,15 +241,19 @@ def _spool(spill: str) -> str:
         raise InputError("standard input is empty")
     ending = ".parquet" if start.startswith(b"PAR1") else ".csv"
     ending = ".jsonl" if start[:1] in (b"{", b"[") else ending
-    ending += ".gz" if start.startswith(b"\x1f\x8b") else ""
+    ending += next((f".{kind}" for kind, magic in PACKED.items() if start.startswith(magic)), "")
     return str(target.rename(f"{target}{ending}"))
 
 
 def _open_files(
-    connection: duckdb.DuckDBPyConnection, files: tuple[str, ...], kind: str, wanted: Sequence[str]
+    connection: duckdb.DuckDBPyConnection,
+    files: tuple[str, ...],
+    kind: str,
+    wanted: Sequence[str],
+    texts: Sequence[str],
 ) -> Source:
     if kind in ("csv", "tsv"):
-        return _open_csv(connection, files, "\t" if kind == "tsv" else "", wanted)
+        return _open_csv(connection, files, "\t" if kind == "tsv" else "", wanted, texts)
     if kind == "parquet":
         return _open_parquet(connection, files, wanted)
     return _open_json(connection, files, wanted)
@@ -343,6 +358,7 @@ def _open_csv(
     files: tuple[str, ...],
     separator: str,
     wanted: Sequence[str],
+    texts: Sequence[str],
 ) -> Source:
     """Open CSV files, each by its own header; columns may stand in another order in each."""
     layouts = {}
@@ -355,7 +371,9 @@ def _open_csv(
     def table_of(some: Sequence[str]) -> str:
         # Neighbours together: rows keep their places.
         alike = groupby(some, lambda file: (layouts[file], _partition([file], wanted)))
-        parts = [layout.reader(list_files(group), wanted, more) for (layout, more), group in alike]
+        parts = [
+            layout.reader(list_files(group), wanted, more, texts) for (layout, more), group in alike
+        ]
         return f"({' UNION ALL '.join(parts)})"
 
     if wanted:
@@ -483,9 +501,9 @@ def _other_bytes(file: str) -> str:
             start = opened.read(256)
     except OSError:
         start = b""
-    for magic, ending in ((b"\x1f\x8b", ".gz"), (b"\x28\xb5\x2f\xfd", ".zst")):
+    for kind, magic in PACKED.items():
         if start.startswith(magic):
-            return f"a compressed file. Let its name end in {ending}"
+            return f"a compressed file. Let its name end in .{kind}"
     name = "utf-16" if b"\x00" in start else "latin1"
     return f"other bytes. Convert the file, for example by iconv -f {name} -t utf8"
 

@@ -31,6 +31,8 @@ ALIASES = {
 }
 # Digits of a threshold at least, and those that tell any two numbers apart.
 SHORT_DIGITS, ALL_DIGITS = 4, 17
+# A number of rows with commas between its thousands; any other comma may be a decimal point.
+GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(,\d{3})+(?![\d.,%])")
 PATTERN = re.compile(
     r"\s*(?:(?P<model>.+)\.)?(?P<metric>[A-Za-z][A-Za-z0-9_ -]*?)\s*"
     r"(?:@\s*(?:top\s*(?P<top>[^\s]+)|(?P<threshold>[^\s]+)))?\s*"
@@ -154,7 +156,7 @@ def read_top(text: str) -> float:
     >>> read_top("5,000"), read_top("1%"), read_top("200/50000")
     (5000, 0.01, 0.004)
     """
-    part, _, whole = text.replace(",", "").partition("/")
+    part, _, whole = GROUPED.sub(lambda found: found[0].replace(",", ""), text).partition("/")
     try:
         found = _number(part) / (_number(whole) if whole else 1.0)
     except (ValueError, ZeroDivisionError):
