@@ -71,6 +71,23 @@ def test_two_scores_make_no_table(capsys):
     assert "it counts the score 't' and the others 's'" in said
 
 
+def test_a_copy_under_another_name_and_parts_without_weights_are_added_with_a_word(folder, capsys):
+    (folder / "copy.csv").write_bytes((folder / "a" / "rows.csv").read_bytes())
+    count("one", "a/rows.csv")
+    count("two", "b/rows.csv")
+    count("three", "copy.csv")
+    assert merge("one", "two", "three") == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "three.parquet holds the very counts of one.parquet" in said
+    text = (folder / "b" / "rows.csv").read_text().splitlines()
+    lines = [f"{line},{1 + place % 3}" for place, line in enumerate(text[1:])]
+    (folder / "weighed.csv").write_text("\n".join(["y,s,t,w", *lines]) + "\n")
+    count("four", "weighed.csv", "--weight", "w")
+    assert merge("one", "four") == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "rows of four.parquet have weights, those of the files before it have none" in said
+
+
 @pytest.mark.usefixtures("folder")
 def test_a_file_is_known_again_inside_a_sum_and_a_folder(capsys):
     count("all", "a", "b")

@@ -272,7 +272,7 @@ def test_verdicts_are_never_written_over(tmp_path):
     write_review_file(sheet(verdict=(1, 0, np.nan, np.nan, 1)), path)
     before = path.read_bytes()
     for other in (sheet(), sheet(verdict=(0, 0, np.nan, np.nan, 1)), sheet(seed=8)):
-        with pytest.raises(InputError, match="holds . verdicts? that the plan would overwrite"):
+        with pytest.raises(InputError, match=r"holds . verdicts? that the plan would overwrite"):
             write_review_file(other, path)
         assert path.read_bytes() == before
     write_review_file(sheet(verdict=(1, 0, 1, np.nan, 1)), path)  # holds them all

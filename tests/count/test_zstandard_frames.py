@@ -1,7 +1,6 @@
 """A file packed by Zstandard is whole, or it is refused."""
 
-import random
-
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -24,8 +23,9 @@ def packed(data):
 
 @pytest.fixture(scope="module")
 def data():
-    rng = random.Random(5)
-    lines = [f"{int(rng.random() < 0.1)},{rng.random():.6f}" for _ in range(ROWS)]
+    rng = np.random.default_rng(5)
+    rows = zip(rng.random(ROWS) < 0.1, rng.random(ROWS), strict=True)
+    lines = [f"{int(label)},{score:.6f}" for label, score in rows]
     return ("y,s\n" + "\n".join(lines) + "\n").encode()
 
 
@@ -52,7 +52,7 @@ def test_a_file_that_was_cut_off_is_refused(tmp_path, data, part, capsys):
 def test_every_cut_of_frames_is_found(tmp_path):
     """Frames one after the other, one of notes between them, one of a repeated byte."""
     frames = [packed(b"y,s\n1,2\n"), b"\x53\x2a\x4d\x18" + (3).to_bytes(4, "little") + b"abc"]
-    frames += [packed(b"0" * 400_000), packed(random.Random(1).randbytes(300))]
+    frames += [packed(b"0" * 400_000), packed(np.random.default_rng(1).bytes(300))]
     ends, whole = {0}, b""
     for frame in frames:
         whole += frame

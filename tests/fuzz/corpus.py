@@ -526,4 +526,16 @@ CORPUS = [
             "threshold": 0.0,
         },
     ),
+    # A level of confidence that is a fraction, by segment.
+    (
+        "rows",
+        {
+            "y": np.array([1.0, math.nan]),
+            "score": np.array([-2.0, 2.0]),
+            "unlabeled_prevalence": 0.975179007607125,
+            "confidence_level": Fraction(1, 3),
+            "threshold": -9.0,
+            "by": ["b", "b"],
+        },
+    ),
 ]

@@ -119,7 +119,8 @@ def refuse_other_order(**columns: Any) -> None:
                 continue
             raise InputError(
                 f"{whose} and {name} have {'' if shared == 1 else 'mostly '}the same index in "
-                f"different orders, so that it is open which rows belong together; pass {name}.loc[{whose}.index], or both as arrays if "
+                "different orders, so that it is open which rows belong together; pass "
+                f"{name}.loc[{whose}.index], or both as arrays if "
                 "their rows are in the same order",
                 argument=name,
             )

@@ -208,10 +208,15 @@ def is_counts_file(path: str | os.PathLike[str]) -> bool:
     return names in (set(COLUMNS), {*COLUMNS, "merged"})
 
 
+# Counts of so many scores are not the same by chance.
+MANY_SCORES = 20
 # Bytes of either end of a file by which it is known again.
 KNOWN_BY = 2**16
 # What begins the fingerprint of a table, whose rows may be others the next day.
 TABLE = "table "
+# What begins the name of a table by its counts, and how rows are spoken of.
+COUNTS = "counts "
+_WEIGHING = {True: "have weights", False: "have none"}
 
 
 def fingerprint(path: str | os.PathLike[str]) -> str:
@@ -494,6 +499,7 @@ def _add_part(
                 f"{path} counts the same rows as {seen[source]}; leave one of them out"
             )
         seen[source] = path
+    _warn_copy(part.counts, seen, path)
     if total is None:
         return replace(part, parts=(part_name,))
     if part.sampling != total.sampling:
@@ -506,12 +512,43 @@ def _add_part(
             f"{path} cannot be added: it counts the score {part.score!r} and the others "
             f"{total.score!r}, and two scores do not make one table"
         )
+    if part.counts.weighted != total.counts.weighted:
+        warn(
+            MisfitWarning(
+                f"rows of {path} {_WEIGHING[part.counts.weighted]}, those of the files before it "
+                f"{_WEIGHING[total.counts.weighted]}: unless all of these weigh 1, count them alike"
+            )
+        )
     try:
         counts = _add_counts(total.counts, part.counts)
     except InputError as error:
         raise InputError(f"{path} cannot be added: {error.message.marked}") from None
     sources, parts = total.sources + part.sources, (*total.parts, part_name)
     return CountsFile(counts, sources, parts, total.sampling, total.score or part.score)
+
+
+def _warn_copy(counts: ScoreCounts, seen: dict[str, str], path: str) -> None:
+    """Warn of counts that another file holds too: a copy has a name of its own."""
+    content = _content(counts)
+    if content in seen:
+        warn(
+            MisfitWarning(
+                f"{path} holds the very counts of {seen[content]}: if it counts a copy of the same "
+                "rows, they count twice"
+            )
+        )
+    elif content:
+        seen[content] = path
+
+
+def _content(counts: ScoreCounts) -> str:
+    """Name a table of many scores by what it holds, which other rows would hardly make the same."""
+    if len(counts.score) < MANY_SCORES:
+        return ""
+    seen = hashlib.sha256(np.ascontiguousarray(counts.score).tobytes())
+    for column in counts.table.classes:
+        seen.update(np.ascontiguousarray(column).tobytes())
+    return f"{COUNTS}{seen.hexdigest()}"
 
 
 def _part_name(path: str | os.PathLike[str]) -> str:

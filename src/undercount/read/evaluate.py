@@ -13,6 +13,7 @@ from undercount.count.arrays import refuse_other_order
 from undercount.count.columns import is_eager, is_frame
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, collect_warnings, named
+from undercount.estimate import check_confidence_level
 from undercount.read.counted_model import check_name, count_column, count_model, take_column
 from undercount.read.deployed import read_deploy_prevalence
 from undercount.read.evaluate_models import Wanted, evaluate_models, make_bare, make_whole
@@ -230,9 +231,10 @@ def evaluate(
     >>> [row.label for row in evaluation.rows][:3]
     ['recall@1', 'precision@1', 'f1@1']
     """
-    # With impure labels average precision and the areas' intervals need every score.
+    confidence_level = check_confidence_level(confidence_level)
     if name is not None:
         check_name(name)
+    # With impure labels average precision and the areas' intervals need every score.
     pure = isinstance(label_purity, int | float) and label_purity == 1
     refuse_other_order(
         y=y, score=score, by=by, cluster=cluster, propensity=propensity, covariates=covariates
