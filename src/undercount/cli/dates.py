@@ -72,7 +72,8 @@ def take_dates(rows: "ModelColumns", options: dict[str, Any]) -> "ModelColumns":
     found = dates_of_positives(found, rows.labels == 1)
     late.fit(observed, found, until=read_day(options["until"]))
     young = int(np.count_nonzero(~late.usable_))
-    note = [f"{young:,} rows too young for a label left out"] if young else []
+    note = [f"labels are complete to {late.rows_.last_day}"]
+    note += [f"{young:,} rows too young for a label left out"] if young else []
     # What was found after --until has not arrived.
     labels = np.where((rows.labels == 1) & ~late.rows_.labelled, np.nan, rows.labels)
     return replace(rows, labels=labels, chance=late, notes=[*rows.notes, *note])

@@ -1,7 +1,8 @@
 """How long labels take to arrive: the distribution of delays that were cut off by today."""
 
+import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError, named
 
 SECONDS_A_DAY = 86_400.0
+COARSE_TEXT = re.compile(r"\d+(-\d\d)?")  # a year or month, which NumPy would read as its first day
+COARSE_UNITS = ("Y", "M", "W")
 _LAST_DAY = 2_932_896  # 9999-12-31, in days since 1970
 
 
@@ -44,13 +47,30 @@ def read_days(values: Any, name: str) -> FloatArray:
                 argument=name,
             )
         return numbers
+    moments = list(array[:1]) if array.dtype.kind == "M" else array.tolist()
+    coarse = [each for each in moments if _is_coarse(each)]
+    if coarse:
+        raise InputError(
+            f"{named(name)} must be to the day, as 2024-03-09 is, because delays are counted in "
+            f"days; got {str(coarse[0])!r}. Give the day itself",
+            argument=name,
+        )
     try:
         if array.dtype.kind != "M":
-            array = np.array([_moment(each) for each in array.tolist()], "datetime64[s]")
+            array = np.array([_moment(each) for each in moments], "datetime64[s]")
     except (TypeError, ValueError, ArithmeticError) as error:
         raise InputError(f"{name} must hold dates or numbers of days; {error}") from None
     days = array.astype("datetime64[s]").astype(np.float64) / SECONDS_A_DAY
     return np.where(np.isnat(array), np.nan, days)
+
+
+def _is_coarse(value: Any) -> bool:
+    """Whether it is a month, say: a year or month as text, a longer unit of NumPy or pandas."""
+    if isinstance(value, str):
+        return COARSE_TEXT.fullmatch(value.strip()) is not None
+    if isinstance(value, np.datetime64):
+        return np.datetime_data(value)[0] in COARSE_UNITS
+    return hasattr(value, "to_timestamp") and value.end_time - value.start_time > timedelta(days=1)
 
 
 def _moment(value: Any) -> np.datetime64:
@@ -58,6 +78,8 @@ def _moment(value: Any) -> np.datetime64:
         return np.datetime64("NaT")
     if isinstance(value, str) and len(value) > len("2024-03-09"):
         value = datetime.fromisoformat(value.strip())
+    if hasattr(value, "to_timestamp"):
+        value = value.to_timestamp()  # NumPy would read a period's day alone
     if isinstance(value, datetime) and value.tzinfo is not None:
         value = value.astimezone(UTC).replace(tzinfo=None)
     moment: np.datetime64 = np.datetime64(value).astype("datetime64[s]")

@@ -16,6 +16,7 @@ from undercount.prevalence.base import Fitted, PrevalenceEstimator
 from undercount.prevalence.delay_tail import DelayTail
 from undercount.prevalence.delays import DelayDistribution, read_days
 from undercount.prevalence.fair_scores import ScoreTest, compare_delays
+from undercount.prevalence.lone_date import refuse_lone_date
 
 # Rows whose label would have arrived with less chance than this say nothing of their positives.
 LEAST_CHANCE = 0.2
@@ -114,7 +115,8 @@ class LateLabels(PrevalenceEstimator):
         found : array-like
             Date of its label; missing where none has arrived.
         until : date, optional
-            The day to which labels are complete; by default the last date there is.
+            The day to which labels are complete; by default the last date there is, which is
+            refused if it stands alone, long after all others.
         """
         self._check_parameters()
         if not FEWEST_FOUND < real_number(self.found_eventually) <= 1:
@@ -286,6 +288,10 @@ class DatedRows:
         self.labelled = ~np.isnan(found) & (found <= until)
         self.delay = np.where(self.labelled, found - observed, np.nan)
         self.window = until - observed
+        # The day to which labels are complete; among times of day midnight ends the day before.
+        timed = (observed % 1 > 0).any() or (found % 1 > 0).any()
+        day = math.ceil(until) - 1 if timed else math.floor(until)
+        self.last_day = str(np.datetime64(day, "D"))
 
     @classmethod
     def of(cls, observed: Any, found: Any, until: Any = None) -> "DatedRows":
@@ -321,6 +327,8 @@ class DatedRows:
                 "correct these dates",
                 argument="found",
             )
+        if until is None:
+            refuse_lone_date(rows, labels)
         return cls(rows, labels, end)
 
 

@@ -212,8 +212,9 @@ def monitor(
         1 where the label is positive, 0 or missing elsewhere, whose dates in `found` do not count.
         By default every date in `found` is that of a positive.
     until : date, optional
-        The day to which labels are complete; by default the last date there is. Later rows are
-        left out, and later labels have not arrived.
+        The day to which labels are complete; by default the last date there is, which is refused
+        if it stands alone, long after all others. Later rows are left out, and later labels have
+        not arrived.
     period : {"month", "week"}
     baseline : str, optional
         Last period of the baseline, up to which the alarm looks for no change; by default the

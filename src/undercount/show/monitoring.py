@@ -59,7 +59,8 @@ def delay_words(found: Monitoring) -> str:
     facts = found.late.diagnostics_
     young = f" · {facts['young']:,} rows are too young to tell anything" if facts["young"] else ""
     return (
-        f"half of the labels arrive within {facts['median_delay']:.0f} days · the oldest row had "
+        f"labels are complete to {found.late.rows_.last_day} · half of them arrive within "
+        f"{facts['median_delay']:.0f} days · the oldest row had "
         f"{facts['longest_window']:.0f} days, its last 30 brought {percent(facts['last_part'])} "
         f"of the labels{young}"
     )
@@ -253,6 +254,7 @@ def as_json(found: Monitoring) -> str:
         "rests_on": rests_on(found),
         "found_eventually": found.late.found_eventually,
         "threshold": found.threshold,
+        "until": found.late.rows_.last_day,
         "delays": dict(found.late.diagnostics_),
         "metrics": {name: _facts(asdict(each)) for name, each in found.metrics.items()},
         "periods": [
