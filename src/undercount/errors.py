@@ -355,6 +355,7 @@ CHECKS = {
     "fair-sample": ("UC022", "does anything in the rows contradict that labels are fair?"),
     "mature": ("UC023", "if labels come late, have nearly all of the oldest rows' labels arrived?"),
     "rounding": ("UC024", "do rows score just what the threshold is in single precision?"),
+    "repeated": ("UC025", "is every row there several times?"),
 }
 CODES = {name: code for name, (code, _) in CHECKS.items()}
 

@@ -230,3 +230,11 @@ def test_segments_are_called_what_the_file_calls_them(tmp_path):
     read = read_numbers(path, ["y", "s"], groups=["c"], texts=["c"])
     assert read["c"].tolist() == ["NA", "NA", "None", "None", "null", None, "DE"]
     assert np.isnan(read["s"]).tolist() == [False] * 6 + [True]
+
+
+@pytest.mark.parametrize("column", ["y", "s"])
+def test_an_underscore_makes_no_number(tmp_path, column):
+    path = tmp_path / "rows.csv"
+    path.write_text("y,s\n" + ("1_0,2\n" if column == "y" else "1,1_0.5\n") + "0,2\n")
+    with pytest.raises(InputError, match=f"column '{column}' of .* must hold .*got '1_0"):
+        uc.read_counts(path, label="y", score="s")

@@ -206,15 +206,6 @@ class Reviews:
         """How many rows of each stratum have a verdict."""
         return np.bincount(self.stratum[self.answered], minlength=self.design.n_strata)
 
-    @cached_property
-    def knots(self) -> FloatArray:
-        """Scores that counts must keep apart: borders of strata, and the rows with a verdict.
-
-        Merged with their neighbours, the few positives at the top would lose their order, and
-        average precision a third of its value.
-        """
-        return np.union1d(self.design.edges, self.score[self.answered])
-
     @property
     def mostly(self) -> bool:
         """Whether a third of the unlabeled rows or more have a verdict.
@@ -465,8 +456,10 @@ def _log_odds_slope(counts: ScoreCounts) -> float:
 def keep_apart(counts: ScoreCounts, reviews: Reviews) -> ScoreCounts:
     """Split merged cells without a label at the reviewed scores in them.
 
-    The other rows of such a cell are taken to lie evenly between the reviewed ones, which were
-    drawn among them at random; of a stratum whose rows all have a verdict nothing is left to take.
+    Tied with their neighbours, the few positives at the top would lose their order, and average
+    precision a third of its value. The other rows of such a cell are taken to lie evenly between
+    the reviewed ones, which were drawn among them at random; of a stratum whose rows all have a
+    verdict nothing is left to take.
     """
     score = reviews.score[reviews.answered]
     cell = np.minimum(np.searchsorted(-counts.score, -score), len(counts.score) - 1)

@@ -224,9 +224,9 @@ class Verdicts:
 
     @property
     def knots(self) -> list[float]:
-        """Scores that counts must keep apart: those of the reviews, and the threshold."""
+        """Borders of the strata, which counts must keep apart."""
         threshold = self.reviews.design.threshold
-        return [*self.reviews.knots.tolist(), *([] if threshold is None else [threshold])]
+        return [*map(float, self.reviews.design.edges), *([] if threshold is None else [threshold])]
 
     def check(self, counts: Mapping[str, ScoreCounts]) -> None:
         """Refuse verdicts on other rows than those that were counted, or on another score."""

@@ -86,9 +86,11 @@ class Source:
             )
         if self.types[name] != "VARCHAR":
             return column
+        # A cast would read 1_0 as 10.
+        text = f"CASE WHEN contains({column}, '_') THEN '_' ELSE {column} END"
         return (
             f"CASE lower({column}) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 "
-            f"ELSE {cast}({column} AS DOUBLE) END"
+            f"ELSE {cast}({text} AS DOUBLE) END"
         )
 
     def holds_word(self, name: str) -> str:

@@ -46,10 +46,10 @@ def _skip_frame(file: BinaryIO) -> bool:
     file.seek((1 - single) + dictionary + content, os.SEEK_CUR)
     while header := file.read(3):
         block = int.from_bytes(header, "little")
-        last, kind, length = block & 1, block >> 1 & 3, block >> 3
+        last, kind, size = block & 1, block >> 1 & 3, block >> 3
         if len(header) < 3 or kind > LAST_KIND:  # noqa: PLR2004 - bytes of a header
             return False
-        file.seek(1 if kind == RUN else length, os.SEEK_CUR)
+        file.seek(1 if kind == RUN else size, os.SEEK_CUR)
         if last:
             file.seek(4 * checked, os.SEEK_CUR)
             return True

@@ -241,7 +241,9 @@ def _agreement(estimates: Mapping[str, Estimate], share: float) -> Check:
     """UC002: the estimators should agree on the prevalence."""
     if len(estimates) < 2:  # noqa: PLR2004 - nothing to compare
         return Check(
-            CODES["agreement"], "ok", "the prevalence was given, so no estimators were compared"
+            CODES["agreement"],
+            "ok",
+            "no prevalence was estimated from scores, so that there are no estimators to compare",
         )
     values = {name: estimate.value for name, estimate in estimates.items()}
     low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)

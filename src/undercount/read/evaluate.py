@@ -261,7 +261,7 @@ def evaluate(
         "sequential": sequential,
         "audited": audited,
     }
-    knots = () if answered is None else answered.knots
+    edges = () if answered is None else answered.design.edges
     pure = pure and (answered is None or not answered.mostly)
     columns = label is not None or (isinstance(score, str) and is_frame(y))
     name = name or (str(score) if columns else "score")
@@ -291,10 +291,10 @@ def evaluate(
     propensity = take_column(y, "propensity", propensity)
     if columns:
         model = count_column(
-            y, label, score, unlabeled, sample_weight, threshold, knots, compact=pure, cluster=whose
+            y, label, score, unlabeled, sample_weight, threshold, edges, compact=pure, cluster=whose
         )
     else:
-        model = count_model(y, score, unlabeled, sample_weight, threshold, knots, compact=pure)
+        model = count_model(y, score, unlabeled, sample_weight, threshold, edges, compact=pure)
     model = model.with_clusters(cluster)
     if propensity is not None:
         model = model.with_chances(propensity, **about_chances)

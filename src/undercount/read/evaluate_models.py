@@ -45,6 +45,7 @@ from undercount.read.flagged_check import flagged_check, rounding_check
 from undercount.read.hidden_share import HiddenShare, refuse_shares, reviewed_share, shared_share
 from undercount.read.intervals.area_gradients import forget_cells
 from undercount.read.labelled_chance import EVEN, scale_check
+from undercount.read.repeated_check import repeated_check
 from undercount.read.review_differences import plan_model
 from undercount.read.reviewed import Labels, Reviewed
 from undercount.shares import SAMPLINGS, Sampling, Shares
@@ -286,6 +287,8 @@ def make_whole(
         naive_check(made.rows, hidden.shares),
         *hidden.checks,
     ]
+    repeated = repeated_check(model.counts) if model.clusters is None else None
+    checks += [] if repeated is None else [repeated]
     if reviewed is not None:
         checks = checks if made.random_labels else without_random_labels(checks)
         checks.append(reviewed.check())

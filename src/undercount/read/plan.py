@@ -484,7 +484,7 @@ def _count(
     knots += [] if threshold is None else [read_threshold(threshold)]
     if coarse and rows.many and reviews is None:
         return rows.count_between(knots)
-    knots += [] if reviews is None else reviews.knots.tolist()
+    knots += [] if reviews is None else [float(edge) for edge in reviews.design.edges]
     return ScoreCounts.from_rows(rows.label, rows.score, unlabeled=-1, compact=True, knots=knots)
 
 

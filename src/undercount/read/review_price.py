@@ -61,15 +61,22 @@ def price_reviews(evaluation: "Evaluation", budget: int = BUDGET) -> ReviewPrice
     return ReviewPrice(metric, row.threshold, budget, before, prices.half_width(metric, budget))
 
 
-def reviews_for(evaluation: "Evaluation", row: "MetricRow", half_width: float) -> int | None:
+def reviews_for(
+    evaluation: "Evaluation", row: "MetricRow", half_width: float
+) -> tuple[int, int] | None:
     """Say how many more reviews, planned for it, would make a metric that sharp; None: unknown.
 
-    Reckoned as a plan with these reviews does. By another threshold than theirs, or another model's
-    scores, no such plan is made: then it is how many a plan of its own would need.
+    The first number is what the verdicts so far make likeliest: with so many the interval was a
+    tenth to a half wider in most draws. The second did in four of five. Reckoned as a plan with
+    these reviews does. By another threshold than theirs, or another model's scores, no such plan is
+    made: then it is how many a plan of its own would need.
     """
     prices = _further_prices(evaluation, row.metric)
     prices = prices or _prices(evaluation, row.metric, BUDGET, evaluation.threshold)
-    return None if prices is None else prices.budget_for(row.metric, half_width)
+    if prices is None:
+        return None
+    usual = prices.budget_for(row.metric, half_width)
+    return usual, max(usual, prices.budget_span(row.metric, half_width)[1])
 
 
 def can_go_on(evaluation: "Evaluation") -> bool:

@@ -185,7 +185,6 @@ class Reviewed:
         if self.audited:
             share = np.full(len(counts.score), self.reviews.design.unlabeled_prevalence)
             return AuditedCells(counts, self.reviews, share)
-        counts = keep_apart(counts, self.reviews)
         posterior = working_posterior(counts, self.reviews.design.unlabeled_prevalence)
         return ReviewedCells(counts, self.reviews, posterior, self.sampling == "case-control")
 
@@ -233,6 +232,9 @@ class Reviewed:
                 f"{named('target', repr('dataset'))}; pass a {named('threshold')}",
                 argument="top",
             )
+        if metric == "average_precision" and self.crossed is None and not self.audited:
+            # It hangs on the order of a handful of rows, which merged cells would tie.
+            counts = keep_apart(self.counts if counts is None else counts, self.reviews)
         found = self.metrics(labels, counts).estimate(metric, threshold, top=top, beta=beta)
         return replace(found, needs=(*found.needs, *self.audit_needs))
 

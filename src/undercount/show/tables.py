@@ -16,6 +16,7 @@ from undercount.show.text import (
     answer_words,
     both_answers,
     bound_words,
+    estimate_words,
     hidden_words,
     labels_words,
     lacking_words,
@@ -23,7 +24,6 @@ from undercount.show.text import (
     needs_words,
     plain_words,
     supposed_words,
-    value_words,
 )
 from undercount.show.verdict_words import change_words, judged_words, light_words, outcome_words
 
@@ -57,7 +57,9 @@ def as_markdown(evaluation: Evaluation) -> str:
         for outcome, words in outcome_words(evaluation)
     ]
     lines += [""] if evaluation.judgements else []
-    lines += [plain_words(evaluation), "", change_words(evaluation) + ".", ""]
+    change = change_words(evaluation)
+    lines += [plain_words(evaluation), ""]
+    lines += [f"What would change it: {change}.", ""] if change else []
     missing = missing_words(evaluation)
     lines += [f"Threshold: {missing}.", ""] if missing else []
     lines += [f"- **{found.code}** ({found.level}): {found.message}" for found in _bad(evaluation)]
@@ -73,7 +75,7 @@ def _reviews(evaluation: Evaluation) -> list[str]:
     lines = ["", f"| metric | {' | '.join(ANSWERS[kind] for kind in kinds)} |"]
     lines.append("|---|" + "---:|" * len(kinds))
     for row, found in answers:
-        values = " | ".join(value_words(found[kind]) for kind in kinds)
+        values = " | ".join(estimate_words(evaluation, found[kind]) for kind in kinds)
         lines.append(f"| {_cells(row)[0]} | {values} |")
     lacking = lacking_words(evaluation)
     more = [f"Reviews: {lacking}."] if lacking else []

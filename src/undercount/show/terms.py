@@ -640,6 +640,11 @@ CHECKS: dict[str, tuple[str, str, str]] = {
         "no row scores the threshold, some score it rounded to single or half precision",
         "scores are compared as exact numbers; NumPy rounds the threshold to the scores' precision",
     ),
+    "uc025": (
+        "Whether every row is there several times: copies make intervals too narrow.",
+        "the rows of each label at every score, 20 or more, are multiples of one number above 1",
+        "leave each row once, or name what belongs together by cluster",
+    ),
 }
 # method → (how it answers, reference)
 METHODS: dict[str, tuple[str, str]] = {

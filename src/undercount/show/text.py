@@ -443,16 +443,17 @@ def lacking_words(evaluation: Evaluation) -> str:
     parts = (f"{what} {', '.join(title(row) for row in rows)}" for what, rows in said if rows)
     words = ", and ".join(parts)
     needed = {row: reviews_for(evaluation, row, WORTH) for row in (*silent, *wide)}
-    row, number = max(needed.items(), key=lambda pair: pair[1] or 0)
+    row, number = max(needed.items(), key=lambda pair: pair[1] or (0, 0))
     if not number:
         return words
     goal = f"--goal {row.metric}" if evaluation.origin else f"goal={row.metric!r}"
+    many = f"{number[0]:,} to {number[1]:,}" if number[1] > number[0] else f"{number[0]:,}"
+    does = f"would do for {title(row)} (± {WORTH:g})"
     if can_go_on(evaluation):
-        how = f"planned with {goal} and these reviews"
-        return f"{words}: about {number:,} more, {how}, would do (± {WORTH:g})"
+        return f"{words}: about {many} more, planned with {goal} and these reviews, {does}"
     return (
-        f"{words}: about {number:,} planned with {goal} would do (± {WORTH:g}), by the share that "
-        "verdicts show; a plan without them goes by its own"
+        f"{words}: about {many} planned with {goal} {does}, by the share that verdicts show; a "
+        "plan without them goes by its own"
     )
 
 

@@ -124,7 +124,8 @@ class LabelledStrata:
     @cached_property
     def _found(self) -> FloatArray:
         """Positives that verdicts found in each stratum."""
-        return np.bincount(self.cells.verdict_stratum, self.cells.verdict, self.n_strata)
+        found = np.bincount(self.cells.verdict_stratum, self.cells.verdict, self.n_strata)
+        return np.asarray(found, dtype=float)
 
     @cached_property
     def _hidden(self) -> FloatArray:
