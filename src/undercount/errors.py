@@ -248,6 +248,8 @@ class MisfitWarning(_Spoken, UserWarning):
 
 # The code of a warning that a value lies outside its range by more than chance explains.
 CONTRADICTED = "contradicted"
+# Rows score just what the threshold is in lower precision.
+ROUNDED = "rounded"
 # Known negatives score too high for random labels, so that nothing can be built on labels.
 LOOKED_AT_HIGH = "looked-at-high"
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import numpy as np
+import polars as pl
 import pytest
 
 import undercount as uc
@@ -129,3 +130,77 @@ def test_the_highest_rows_chosen_metrics_and_csv(scored, capsys):
     assert capsys.readouterr() == ("", "")
     assert main(["evaluate", "rows.csv", *GIVEN, "--top", "many"]) == 2
     assert "top must be a number of rows like 500" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("metric", ["tpr", "True Positive Rate", "recall"])
+def test_the_true_positive_rate_is_recall(capsys, metric):
+    assert main(["evaluate", "rows.csv", *GIVEN, "--require", f"{metric} >= 0.5"]) == 0
+    assert " met: p: recall@1 >= 0.5; estimated" in capsys.readouterr().out
+    assert main(["evaluate", "rows.csv", *GIVEN, "--metric", metric]) == 0
+    assert " recall@1 " in capsys.readouterr().out
+
+
+def test_a_false_positive_rate_that_is_too_high_fails(capsys):
+    assert main(["evaluate", "rows.csv", *GIVEN, "--require", "fpr <= 0.01"]) == 1
+    assert " failed: p: fpr@1 <= 0.01; estimated" in capsys.readouterr().out
+
+
+@pytest.fixture
+def single(scored):
+    """Write scores of which many are 0.7, in single precision and as they were meant."""
+    rng = np.random.default_rng(1)
+    truth = rng.random(3000) < 0.3
+    y, score = truth & (rng.random(3000) < 0.5), rng.normal(2.0 * truth)
+    meant = np.where((score >= 0.7) & (score < 2.5), 0.7, score / 4)
+    days = np.datetime64("2024-01-01") + np.arange(3000) % 300
+    columns = {"y": y.astype(int), "q": score, "g": np.arange(3000) % 2, "day": days}
+    columns["found"] = np.where(y, days + np.timedelta64(20, "D"), np.datetime64("NaT"))
+    for name, kind in (("single", np.float32), ("double", np.float64)):
+        frame = pl.DataFrame({**columns, "p": meant.astype(kind)})
+        frame.write_parquet(scored / f"{name}.parquet")
+
+
+SHARE = ["--label", "y", "--score", "p", "--prevalence", "0.3"]
+DATED = ["--score", "p", "--observed", "day", "--found", "found", "--until", "2025-03-01"]
+UC024 = "which is 0.7 in the precision that these scores seem to have"
+
+
+@pytest.mark.usefixtures("single")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["evaluate", *SHARE, "--metric", "recall@0.7"],
+        ["evaluate", *SHARE, "--require", "recall@0.7 >= 0.01"],
+        ["evaluate", *SHARE, "--by", "g", "--threshold", "0.7"],
+        ["evaluate", *SHARE, "--by", "g", "--metric", "recall@0.7"],
+        ["compare", *SHARE, "--score", "q", "--threshold", "0.7"],
+        ["plan", *SHARE, "--budget", "20", "--threshold", "0.7"],
+        ["plan", *SHARE, "--score", "q", "--budget", "20", "--threshold", "0.7"],
+        ["monitor", *DATED, "--threshold", "0.7"],
+    ],
+    ids=" ".join,
+)
+def test_single_precision_at_a_threshold_is_said_by_every_command(capsys, words):
+    for name in ("single", "double"):
+        main([words[0], f"{name}.parquet", *words[1:]])
+        assert (UC024 in " ".join(capsys.readouterr().out.split())) == (name == "single")
+
+
+@pytest.mark.usefixtures("single")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["evaluate", *SHARE, "--require", "recall@0.7 >= 0.6"],
+        ["evaluate", *SHARE, "--threshold", "0.7", "--require", "recall >= 0.6"],
+        ["evaluate", *SHARE, "--by", "g", "--require", "recall@0.7 >= 0.6"],
+        ["compare", *SHARE, "--score", "q", "--threshold", "0.7", "--require", "p.recall >= 0.6"],
+        ["monitor", *DATED, "--threshold", "0.7", "--require", "recall >= 0.6"],
+    ],
+    ids=" ".join,
+)
+def test_a_requirement_that_hangs_on_single_precision_is_open(capsys, words):
+    codes = {}
+    for name in ("single", "double"):
+        codes[name] = main([words[0], f"{name}.parquet", *words[1:], "--quiet"])
+        assert (UC024 in capsys.readouterr().err) == (name == "single")
+    assert codes == {"single": 3, "double": 0}

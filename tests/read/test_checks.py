@@ -308,3 +308,123 @@ def test_scores_in_single_precision_are_compared_as_exactly_by_every_route():
         lambda s: uc.monitor(s, observed=days, found=found, threshold=0.7, until=400),
     ):
         assert str(call(single)) == str(call(single.astype(np.float64)))
+
+
+def coarse():
+    """Return labels, scores of single precision of which many are 0.7, and what was meant."""
+    y, score, _ = rows()
+    meant = np.select([score < 0, score < 0.7, score < 1.4], [np.round(score, 2), 0.3, 0.7], score)
+    return y, meant.astype(np.float32), meant
+
+
+def codes(checks):
+    return [check.code for check in checks if check.code == "UC024"]
+
+
+def test_uc024_of_a_metric_with_a_threshold_of_its_own():
+    y, single, meant = coarse()
+    asked = {"prevalence": 0.3, "metrics": ["recall@0.7", "precision@0.7", "roc_auc"]}
+    found = uc.evaluate(y, single, **asked)
+    (check,) = [check for check in found.checks if check.code == "UC024"]
+    at = int(np.count_nonzero(meant == 0.7))
+    assert check.message.startswith(f"{at} rows at 0.699999988079071, which is 0.7 in the prec")
+    assert check.advice == "write @0.699999988079071 to flag them too"
+    assert not codes(uc.evaluate(y, meant, **asked).checks)
+    frame = pl.DataFrame({"y": y, "s": single}).lazy()
+    assert codes(uc.evaluate(frame, "s", label="y", **asked).checks)
+
+
+def test_uc024_warns_where_a_number_is_asked_for_later():
+    y, single, meant = coarse()
+    for ask in (
+        lambda e: e["recall@0.7"],
+        lambda e: e.at(0.7),
+        lambda e: e.cost(0.7, false_positive=1, false_negative=1),
+    ):
+        with pytest.warns(uc.MisfitWarning, match="which is 0.7 in the precision"):
+            ask(uc.evaluate(y, single, prevalence=0.3))
+        ask(uc.evaluate(y, meant, prevalence=0.3))
+    with pytest.warns(uc.MisfitWarning, match="which is 0.7 in the precision"):
+        uc.metrics.recall(y, single, threshold=0.7)
+    uc.metrics.recall(y, meant, threshold=0.7)
+
+
+@pytest.mark.filterwarnings("ignore:.*in the precision that")
+@pytest.mark.parametrize("threshold", [None, 0.7])
+def test_uc024_leaves_a_requirement_open_that_hangs_on_the_rows(threshold):
+    y, single, meant = coarse()
+    found, double = (
+        uc.evaluate(y, score, prevalence=0.3, threshold=threshold) for score in (single, meant)
+    )
+    for wanted, truth in (("recall@0.7 >= 0.6", "met"), ("specificity@0.7 >= 0.9", "failed")):
+        exact = found.estimate(wanted.partition("@")[0], 0.71)  # without the rows that were meant
+        assert {"met", "failed"} - {truth} == {parse_requirement(wanted).verdict(exact)}
+        assert double.require(wanted).outcome == truth
+        (judgement,) = found.require(wanted).judgements
+        assert judgement.outcome == "inconclusive"
+        assert judgement.why.endswith("lie below 0.7 and are not flagged (UC024)")
+        claiming = found.claiming(wanted)
+        assert codes(claiming.checks) == ["UC024"]
+        assert claiming.verdict.light == "unsupported"
+    assert found.require("recall@0.7 >= 0.1").outcome == "met"  # either way
+    assert found.require("recall@0.7 >= 0.99").outcome == "failed"
+    assert found.require("roc_auc >= 0.6").outcome == "met"
+
+
+def test_uc024_in_comparisons():
+    y, single, meant = coarse()
+    other = np.random.default_rng(1).normal(size=len(y))
+    found, double = (
+        uc.compare(y, {"a": score, "b": other}, prevalence=0.3, threshold=0.7)
+        for score in (single, meant)
+    )
+    assert "a: UC024 warn" in str(found)
+    assert "UC024" not in str(double)
+    wanted = "a.recall > b.recall + 0.25"
+    assert double.require(wanted).outcome == "met"
+    (judgement,) = found.require(wanted).judgements
+    assert (judgement.outcome, judgement.why[-7:]) == ("inconclusive", "(UC024)")
+    assert found.require("a.roc_auc > b.roc_auc").outcome == "met"
+
+
+def test_uc024_of_segments():
+    y, single, meant = coarse()
+    asked = {"by": np.arange(len(y)) % 2, "prevalence": {0: 0.3, 1: 0.3}}
+    for more in ({"threshold": 0.7}, {"metrics": ["recall@0.7"]}):
+        found, double = (uc.evaluate(y, score, **asked, **more) for score in (single, meant))
+        assert "which is 0.7 in the precision" in " ".join(str(found).split())
+        assert "in the precision" not in str(double)
+        assert double.require("recall@0.7 >= 0.5").outcome == "met"
+        assert found.require("recall@0.7 >= 0.5").outcome == "inconclusive"
+
+
+@pytest.mark.parametrize("known", [None, 0.2])
+def test_uc024_of_a_plan(known):
+    y, single, meant = coarse()
+    asked = {"budget": 20, "threshold": 0.7, "unlabeled_prevalence": known}
+    found, double = (uc.plan_reviews(y, score, **asked) for score in (single, meant))
+    assert codes(found.checks) == ["UC024"]
+    assert "UC024 warn" in str(found)
+    assert not double.checks
+    frame = pl.DataFrame({"y": y, "s": single})
+    assert codes(uc.plan_rows(frame, label="y", score="s", **asked).checks) == ["UC024"]
+    rival = uc.plan_reviews(y, meant, other=single, goal="f1_difference", **asked)
+    assert codes(rival.checks) == ["UC024"]
+
+
+def test_uc024_of_monitoring():
+    y, single, meant = coarse()
+    days = np.arange(len(y)) % 300.0
+    dates = {"observed": days, "found": np.where(y == 1, days + 20, np.nan)}
+    found, double = (
+        uc.monitor(score, **dates, threshold=0.7, until=400) for score in (single, meant)
+    )
+    assert codes(found.rounding) == ["UC024"]
+    assert "which is 0.7 in the precision" in " ".join(str(found).split())
+    assert '"UC024"' in found.to_json()
+    assert found.rounded_metrics == double.metrics
+    assert not double.rounding
+    assert double.require("recall >= 0.6").outcome == "met"
+    (judgement,) = found.require("recall >= 0.6").judgements
+    assert (judgement.outcome, judgement.why[-7:]) == ("inconclusive", "(UC024)")
+    assert found.require("recall >= 0.1").outcome == "met"

@@ -112,7 +112,7 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     """Evaluate the scores of DATA (CSV, TSV, Parquet, JSON lines, globs, - or a counts file)."""
     from undercount.cli.inputs import read, read_kept  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
-    from undercount.read.flagged_check import nearest_below  # noqa: PLC0415
+    from undercount.read.flagged_check import knots_at  # noqa: PLC0415
     from undercount.read.metric_name import parse_metric  # noqa: PLC0415
 
     if options["by"]:
@@ -126,14 +126,12 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
         )
     options["threshold"] = _one_threshold(options.pop("thresholds"))
     requirements = read_requirements(options, options["threshold"])
-    knots = [r.threshold for r in requirements if r.threshold is not None]
-    if options["threshold"] is not None:
-        knots += [options["threshold"], *nearest_below(options["threshold"])]
+    chosen = [parse_metric(text).threshold for text in options["metrics"]]
+    places = [options["threshold"], *(each.threshold for each in requirements), *chosen]
+    knots = [knot for place in places for knot in knots_at(place)]
     verdicts = read_verdicts(options["reviews"])
     if verdicts is not None:
         knots += verdicts.knots
-    chosen = [parse_metric(text).threshold for text in options["metrics"]]
-    knots += [threshold for threshold in chosen if threshold is not None]
     # With impure labels average precision and intervals need every score.
     pure = options["label_purity"] == 1
     if any(options[name] for name in ("cluster", "chance", "observed", "found")):
@@ -317,7 +315,7 @@ def _carry(verdict: "Verdict", evaluation: "Evaluation") -> "Evaluation":
         return evaluation
     worst = own[0].requirement
     assert isinstance(worst, Requirement)  # noqa: S101 - of one model, not of two
-    return replace(evaluation, claim=evaluation.placed(worst), judgements=own)
+    return replace(evaluation.claimed(worst), judgements=own)
 
 
 def _judge(evaluations: "list[Evaluation]", requirements: "list[Requirement]") -> "Verdict":

@@ -40,6 +40,7 @@ from undercount.count.sources import Source, open_source
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.read.evaluation import Evaluation
+from undercount.read.flagged_check import knots_at
 from undercount.read.intervals.heads import threshold_of_top
 from undercount.read.metric_name import short_number, top_words
 from undercount.read.plan import design_reviews, next_design, with_goal
@@ -135,7 +136,7 @@ def _plan(
     threshold, other = _thresholds(rows, scores, columns, options, notes)
     options = {**options, "threshold": threshold}
     knots = knots_of(sample_scores(rows.scored, score=scores[0], **columns))
-    knots += [] if threshold is None else [threshold]
+    knots += knots_at(threshold)
     knots += [] if verdicts is None else verdicts.knots
     if verdicts is not None and other is None:  # those of the first round stay
         other = verdicts.reviews.design.threshold
@@ -226,7 +227,7 @@ class Verdicts:
     def knots(self) -> list[float]:
         """Borders of the strata, which counts must keep apart."""
         threshold = self.reviews.design.threshold
-        return [*map(float, self.reviews.design.edges), *([] if threshold is None else [threshold])]
+        return [*map(float, self.reviews.design.edges), *knots_at(threshold)]
 
     def check(self, counts: Mapping[str, ScoreCounts]) -> None:
         """Refuse verdicts on other rows than those that were counted, or on another score."""

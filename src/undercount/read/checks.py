@@ -14,6 +14,7 @@ from undercount.errors import (
     CODES,
     CONTRADICTED,
     LOOKED_AT_HIGH,
+    ROUNDED,
     Check,
     LibraryWarning,
     UndefinedMetricWarning,
@@ -150,7 +151,8 @@ def without_random_labels(checks: Sequence[Check]) -> list[Check]:
 def warning_checks(warned: Sequence[LibraryWarning]) -> tuple[Check, ...]:
     """UC012: what the estimators warned of; a warning that several metrics repeat becomes one.
 
-    What shows that labels are no fair sample is UC022, and fails.
+    What shows that labels are no fair sample is UC022, and fails; rows just below a threshold are
+    UC024.
     """
     same: dict[str, tuple[LibraryWarning, list[str]]] = {}
     for warning in warned:
@@ -161,6 +163,8 @@ def warning_checks(warned: Sequence[LibraryWarning]) -> tuple[Check, ...]:
     return tuple(
         Check(CODES["fair-sample"], "fail", warning.about(names))
         if warning.code == LOOKED_AT_HIGH
+        else Check(CODES["rounding"], "warn", warning.about(names), warning.hint)
+        if warning.code == ROUNDED
         else Check(
             CODES["warned"],
             "info" if warning.code in INFORMING else "warn",

@@ -16,6 +16,7 @@ from undercount.count.columns import backend_of, is_frame, make_frame, take_colu
 from undercount.count.tensors import rows_to_host
 from undercount.curve import FloatArray
 from undercount.errors import (
+    CODES,
     InputError,
     check_choice,
     check_flag,
@@ -58,7 +59,7 @@ from undercount.read.intervals.review_intervals import ReviewedMetrics
 from undercount.read.leaderboard import Standing, standings, turn
 from undercount.read.metric_name import short_number
 from undercount.read.percentages import percents_beside
-from undercount.read.requirement import Requirement, Verdict
+from undercount.read.requirement import Requirement, Verdict, check_words
 from undercount.read.review_differences import ReviewedModel, reviewed_differences
 from undercount.read.workload import Workload, cut_at, workload_size
 
@@ -289,7 +290,7 @@ class Comparison:
             placed = replace(each, deploy_prevalence=self.deploy_prevalence)
             found = self._difference_required(placed)
             checks = [c for name in (each.one, each.other) for c in self.evaluations[name].checks]
-            doubt = self._share_doubt(placed, found)
+            doubt = self._share_doubt(placed, found) or self._rounding_doubt(placed)
             judgements.append(placed.judge(self._name_needs(placed, found), checks, doubt))
         return Verdict(tuple(judgements))
 
@@ -335,6 +336,14 @@ class Comparison:
             f"passes {short_number(contest.margin)} at {turns} of the unlabeled rows, {here} are "
             "taken to be positive"
         )
+
+    def _rounding_doubt(self, contest: Contest) -> str:
+        """Say which rows score what a threshold is in single precision, if one is asked for."""
+        if contest.metric not in POINTS:
+            return ""
+        checks = (c for name in (contest.one, contest.other) for c in self.evaluations[name].checks)
+        found = (check_words(check) for check in checks if check.code == CODES["rounding"])
+        return next(found, "")
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return the differences as a frame: pandas, polars or pyarrow.

@@ -19,7 +19,7 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
 from undercount.prevalence.late_labels import LateLabels
 from undercount.read.chances import Chances
-from undercount.read.flagged_check import nearest_below
+from undercount.read.flagged_check import knots_at, rounded_knots
 from undercount.read.intervals.clusters import ClusterRows, Clusters, Codes, read_clusters
 from undercount.read.intervals.counted_clusters import CountedClusters
 from undercount.read.intervals.review_clusters import ReviewClusters
@@ -168,7 +168,7 @@ class RecountableRows:
             unlabeled=self.unlabeled,
             sample_weight=self.weights,
             compact=self.compact,
-            knots=[*self.knots, *more],
+            knots=[*self.knots, *more, *rounded_knots(self.scores, *more)],
         )
 
 
@@ -195,13 +195,13 @@ def count_model(
     away = device_rows(y, score, sample_weight) if is_tensor(score) or is_tensor(y) else None
     if away is not None:
         held = away.copy()
+        knots = (*knots, *rounded_knots(score, threshold))
         rows = RecountableRows(held.y, held.score, None, knots, compact, unlabeled)
         return CountedModel(rows([]), threshold, rows)
     labels, scores = read_pair(y, score, unlabeled, sample_weight=sample_weight)
     scores = np.array(scores)
     weights = None if sample_weight is None else np.array(read_weights(sample_weight, len(scores)))
-    if threshold is not None and scores.dtype == np.float32:  # a check asks for rows just below
-        knots = (*knots, *nearest_below(threshold))
+    knots = (*knots, *rounded_knots(scores, threshold))  # a check asks for rows just below
     if reviewed is not None:  # rows that are not there are refused where verdicts are read
         knots = (*knots, *scores[reviewed[reviewed < len(scores)]].tolist())
     rows = RecountableRows(labels, scores, weights, knots, compact)
@@ -218,7 +218,8 @@ class RecountableFrame:
 
     def __call__(self, more: list[float]) -> ScoreCounts:
         """Count the rows, keeping apart the scores on either side of some more thresholds."""
-        counted = count_scores(self.frame, knots=[*self.knots, *more], **self.columns)
+        knots = [*self.knots, *(knot for each in more for knot in knots_at(each))]
+        counted = count_scores(self.frame, knots=knots, **self.columns)
         return cast("ScoreCounts", counted)
 
 
@@ -245,8 +246,7 @@ def count_column(
         return replace(model, backend=backend_of(frame))
     columns = {"label": label, "score": score, "weight": weight, "unlabeled": unlabeled}
     columns["cluster"] = cluster
-    at = () if threshold is None else (float(threshold), *nearest_below(threshold))
-    knots = (*map(float, edges), *at)
+    knots = (*map(float, edges), *knots_at(threshold))
     # Every score is kept only where it must be: None lets the engine decide.
     rows = RecountableFrame(frame, {**columns, "compact": True if compact else None}, knots)
     try:

@@ -37,7 +37,12 @@ from undercount.read.decisions import (
     scale_estimate,
 )
 from undercount.read.deployed import Deployment, read_deploy_prevalence
-from undercount.read.flagged_check import flagged_check
+from undercount.read.flagged_check import (
+    flagged_check,
+    rounded_threshold,
+    rounding_check,
+    warn_rounding,
+)
 from undercount.read.intervals.clusters import Clusters
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
@@ -54,6 +59,7 @@ from undercount.read.requirement import (
     Judgement,
     Requirement,
     Verdict,
+    check_words,
     judge_requirement,
     parse_requirement,
     parse_requirements,
@@ -318,7 +324,16 @@ class Evaluation:
 
     def claiming(self, text: str) -> "Evaluation":
         """Return the same with a claim to judge, such as "precision >= 0.6"."""
-        return replace(self, claim=self.placed(parse_requirement(text, self.threshold, self.top)))
+        return self.claimed(parse_requirement(text, self.threshold, self.top))
+
+    def claimed(self, requirement: Requirement) -> "Evaluation":
+        """Return the same with a claim that was read before, and what its threshold asks to say."""
+        threshold, told = requirement.threshold, []
+        if threshold is not None:
+            own = threshold == self.threshold
+            told = rounding_check(self.counts_at(threshold), threshold, own=own)
+        checks = dict.fromkeys((*self.checks, *told))
+        return replace(self, claim=self.placed(requirement), checks=tuple(checks))
 
     def costing(self, *, false_positive: float, false_negative: float) -> "Evaluation":
         """Return the evaluation with costs of errors, which its text and page then show.
@@ -427,6 +442,7 @@ class Evaluation:
         self, metrics: Sequence[str], threshold: float | None, counts: ScoreCounts
     ) -> tuple[MetricRow, ...]:
         """Estimate metrics of counts and read their naive values."""
+        self._warn_rounding(counts, threshold)
         naive = None if threshold is None else naive_point(counts, threshold)
         shown = None if threshold is None else short_threshold(threshold, counts)
         bounded = self._bounded(counts)
@@ -471,12 +487,18 @@ class Evaluation:
         threshold = None if threshold is None else read_threshold(threshold)
         counts = self.counts_at(threshold)
         known = threshold in (None, self.threshold)  # what it would warn of is among the checks
+        self._warn_rounding(counts, threshold)
         with collect_warnings() if known else nullcontext():
             found = self._estimate(counts, metric, threshold, top=top, beta=beta)
         if top is None or metric != "precision" or not self._certain:
             return found
         naive = metric_value(self.counts, Shares(0.0), metric, top=top)
         return self._at_least(naive, found)
+
+    def _warn_rounding(self, counts: ScoreCounts, threshold: float | None) -> None:
+        """Warn of rows just below a threshold; of the evaluation's own a check tells."""
+        if threshold is not None and threshold != self.threshold:
+            warn_rounding(counts, threshold, stacklevel=3)
 
     def _at_least(self, least: float, found: Estimate) -> Estimate:
         """Raise an estimate and its ends to what is certain: a few verdicts may tell less."""
@@ -585,7 +607,25 @@ class Evaluation:
         return Verdict(tuple(self.judge(requirement) for requirement in wanted))
 
     def judge(self, requirement: Requirement) -> Judgement:
-        """Judge one requirement by the estimate and by what the checks found."""
+        """Judge one requirement by the estimate and by what the checks found.
+
+        It is open if it hangs on rows that score what the threshold is in single precision.
+        """
+        found, threshold = self._judge(requirement), requirement.threshold
+        if threshold is None:
+            return found
+        counts = self.counts_at(threshold)
+        near = rounded_threshold(counts, threshold)
+        if near is None:
+            return found
+        there = replace(requirement, name=replace(requirement.name, threshold=near))
+        if self._judge(there).outcome == found.outcome:
+            return found
+        (check,) = rounding_check(counts, threshold)
+        return replace(found, outcome="inconclusive", why=check_words(check))
+
+    def _judge(self, requirement: Requirement) -> Judgement:
+        """Judge one requirement where it is read."""
         if requirement.name.model not in (None, self.name):
             raise InputError(
                 f"{requirement.words!r} is about {requirement.name.model!r}; this is {self.name!r}"

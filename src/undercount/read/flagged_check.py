@@ -1,11 +1,14 @@
 """Checks that a threshold flags some rows, not all, and those that it is meant to flag."""
 
+from typing import Any
+
 import numpy as np
 
 from undercount.count.arrays import row_words
+from undercount.count.kernel.array_library import is_tensor
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import CODES, Check, named
+from undercount.errors import CODES, ROUNDED, Check, MisfitWarning, named, warn
 from undercount.read.metric_name import short_number
 
 
@@ -35,26 +38,61 @@ def flagged_check(counts: ScoreCounts, threshold: float) -> Check:
     return Check(CODES["flagged"], "ok", f"{words} at {at} or above")
 
 
-def rounding_check(counts: ScoreCounts, threshold: float) -> list[Check]:
+def rounding_check(counts: ScoreCounts, threshold: float, *, own: bool = True) -> list[Check]:
     """UC024: rows that score what the threshold is in single precision, just below it.
 
-    Nothing is said where counts have merged these rows with others.
+    Nothing is said where counts have merged these rows with others. One that is not the
+    evaluation's `own` was written beside a metric.
     """
-    at = short_number(threshold)
-    rows = {near: _rows_at(counts, near) for near in nearest_below(threshold)}
-    found = next((near for near in rows if rows[near]), None)
-    if found is None or _rows_at(counts, threshold):
+    at, found = short_number(threshold), rounded_threshold(counts, threshold)
+    if found is None:
         return []
-    words = row_words(rows[found], weighted=counts.weighted)
+    words = row_words(_rows_at(counts, found), weighted=counts.weighted)
+    advised = f"pass {named('threshold', repr(found))}" if own else f"write @{found!r}"
     return [
         Check(
             CODES["rounding"],
             "warn",
             f"{words} at {found!r}, which is {at} in the precision that these scores seem to have, "
             f"lie below {at} and are not flagged",
-            f"pass {named('threshold', repr(found))} to flag them too",
+            f"{advised} to flag them too",
         )
     ]
+
+
+def rounded_threshold(counts: ScoreCounts, threshold: float) -> float | None:
+    """Return what the threshold is in lower precision, if rows score that, and none itself.
+
+    Examples
+    --------
+    >>> from undercount import ScoreCounts
+    >>> from undercount.read.flagged_check import rounded_threshold
+    >>> counts = ScoreCounts.from_counts([0.75, 0.699999988079071], [2, 1], [0, 0], [1, 3])
+    >>> rounded_threshold(counts, 0.7), rounded_threshold(counts, 0.6)
+    (0.699999988079071, None)
+    """
+    found = next((near for near in nearest_below(threshold) if _rows_at(counts, near)), None)
+    return None if _rows_at(counts, threshold) else found
+
+
+def warn_rounding(counts: ScoreCounts, threshold: float, stacklevel: int = 1) -> None:
+    """Warn of what UC024 says, where a number is asked for that no list of checks goes with."""
+    for check in rounding_check(counts, threshold, own=False):
+        warn(MisfitWarning(check.message, code=ROUNDED, hint=check.advice), stacklevel + 1)
+
+
+def knots_at(threshold: float | None) -> list[float]:
+    """Return what counts keep apart for a threshold: its rows, and those that UC024 asks for."""
+    return [] if threshold is None else [float(threshold), *nearest_below(threshold)]
+
+
+def rounded_knots(scores: Any, *thresholds: float | None) -> list[float]:
+    """Return what thresholds are in lower precision, if some of these rows score just that.
+
+    Rows of a device are not looked through for it.
+    """
+    near = [each for at in thresholds if at is not None for each in nearest_below(at)]
+    return [each for each in near if is_tensor(scores) or (scores == each).any()]
 
 
 def nearest_below(threshold: float) -> list[float]:

@@ -14,7 +14,7 @@ from undercount.metric_facts import FACTS
 from undercount.read.sensitivity import AREAS
 
 # Every metric that an evaluation can estimate from its counts, at a threshold or on the curve.
-KNOWN = (*AREAS, *metric_names(), "tpr", "fpr")
+KNOWN = (*AREAS, *metric_names(), "fpr")
 ALIASES = {
     "auc": "roc_auc",
     "auroc": "roc_auc",
@@ -23,7 +23,8 @@ ALIASES = {
     "f1_score": "f1",
     "sensitivity": "recall",
     "false_positive_rate": "fpr",
-    "true_positive_rate": "tpr",
+    "tpr": "recall",
+    "true_positive_rate": "recall",
     "false_negative_rate": "fnr",
     "negative_predictive_value": "npv",
     "flagged_share": "predicted_positive_rate",

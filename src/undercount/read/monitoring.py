@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from undercount.count.arrays import read_floats, read_scores, refuse_other_order
+from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import (
     Check,
@@ -32,6 +33,7 @@ from undercount.prevalence.late_labels import (
 from undercount.read.alarm import Alarm, find_alarm
 from undercount.read.evaluation import render
 from undercount.read.fair_sample import found_check, steady_check
+from undercount.read.flagged_check import knots_at, rounded_threshold, rounding_check
 from undercount.read.metric_name import short_number
 from undercount.read.requirement import (
     Judgement,
@@ -96,6 +98,10 @@ class Monitoring:
     steady : Check
         Whether labels of recent rows come as soon as those of older ones; if not, an alarm may be
         that.
+    rounding : tuple of Check
+        Whether rows score just what the threshold is in single precision (UC024).
+    rounded_metrics : mapping
+        The metrics if these rows were flagged too; empty if there are none.
 
     Examples
     --------
@@ -114,6 +120,8 @@ class Monitoring:
     threshold: float
     fair: Check
     steady: Check
+    rounding: tuple[Check, ...] = ()
+    rounded_metrics: dict[str, Estimate] = field(default_factory=dict, repr=False)
 
     @property
     def reportable(self) -> bool:
@@ -148,6 +156,10 @@ class Monitoring:
         outcome, why = judge_requirement(requirement, estimate, [self.fair])
         if not why and self.steady.level != "ok":  # every number here rests on it
             outcome, why = "inconclusive", check_words(self.steady)
+        for check in self.rounding if not why else ():
+            other = self.rounded_metrics.get(requirement.metric, nothing)
+            if judge_requirement(requirement, other)[0] != outcome:
+                outcome, why = "inconclusive", check_words(check)
         if not self.reportable:
             outcome, why = "inconclusive", self.late.unripe_words()
         return Judgement("rows old enough", requirement, outcome, estimate, why)
@@ -282,7 +294,16 @@ def monitor(
     last = _last_of_baseline(rows, baseline, found_eventually)
     alarm = None if last is None else _find_alarm(late, flagged, np.asarray(names <= last), risk)
     fair, steady = found_check(late.compare_scores(scores)), steady_check(late.compare_dates())
-    return Monitoring(metrics_of_late(late, flagged), rows, alarm, late, cut, fair, steady)
+    told = Monitoring(metrics_of_late(late, flagged), rows, alarm, late, cut, fair, steady)
+    some = np.isin(scores, knots_at(cut))  # at the threshold, or what it is in lower precision
+    if not some.any():
+        return told
+    counts = ScoreCounts.from_rows(late.rows_.labelled[some], scores[some], unlabeled=0)
+    near = rounded_threshold(counts, cut)
+    if near is None:
+        return told
+    rounded = metrics_of_late(late, np.asarray(scores >= near))
+    return replace(told, rounding=tuple(rounding_check(counts, cut)), rounded_metrics=rounded)
 
 
 def _name_periods(days: FloatArray, period: Period) -> NDArray[np.str_]:

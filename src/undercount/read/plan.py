@@ -19,10 +19,11 @@ from undercount.assume.reviews import (
 from undercount.count.arrays import read_labels, read_pair, read_scores, read_weights
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, named, read_threshold
+from undercount.errors import Check, InputError, named, read_threshold
 from undercount.estimate import Interval, check_confidence_level
 from undercount.read.allocation import FLOOR, allocate, interleave
 from undercount.read.evaluation import render
+from undercount.read.flagged_check import rounded_knots, rounding_check
 from undercount.read.intervals.clusters import read_clusters
 from undercount.read.intervals.mass_gradients import mass_gradient
 from undercount.read.joined_cells import join_cells
@@ -65,6 +66,8 @@ class ReviewPlan:
     cluster : array or None
         Whose each row is. Rows are drawn one by one, not by cluster: a verdict on each is worth
         as much whoever else is in the plan.
+    checks : tuple of Check
+        Whether rows score just what a threshold is in single precision (UC024).
 
     Examples
     --------
@@ -86,6 +89,7 @@ class ReviewPlan:
     confidence_level: float = 0.95
     earlier: Reviews | None = field(default=None, repr=False)
     cluster: NDArray[Any] | None = field(default=None, repr=False)
+    checks: tuple[Check, ...] = ()
 
     def __str__(self) -> str:
         return str(render("plan text", self))
@@ -461,7 +465,18 @@ def plan_reviews(
         confidence_level,
         reviews,
         None if cluster is None else np.asarray(cluster)[drawn],
+        check_places(counts, design, rival),
     )
+
+
+def check_places(
+    counts: ScoreCounts, design: ReviewDesign, rival: Rival | None
+) -> tuple[Check, ...]:
+    """Check the thresholds of a plan, that of the second model too (UC024)."""
+    places = [(counts, design.threshold)]
+    places += [] if rival is None else [(rival.counts, rival.threshold)]
+    found = [each for held, at in places if at is not None for each in rounding_check(held, at)]
+    return tuple(dict.fromkeys(found))
 
 
 def _answered_rows(reviews: Reviews | None, scores: NDArray[Any]) -> IntArray:
@@ -482,6 +497,8 @@ def _count(
     """Count rows where strata may be cut, and around labelled ones if a share is to be found."""
     knots = rows.knots
     knots += [] if threshold is None else [read_threshold(threshold)]
+    at = threshold if reviews is None else reviews.design.threshold
+    knots += rounded_knots(rows.score, at)
     if coarse and rows.many and reviews is None:
         return rows.count_between(knots)
     knots += [] if reviews is None else [float(edge) for edge in reviews.design.edges]

@@ -13,8 +13,10 @@ from undercount.count.draw import draw_rows, sample_models, sample_scores
 from undercount.count.frames import count_scores
 from undercount.count.review_file import ReviewSheet, write_review_file
 from undercount.counts import ScoreCounts
+from undercount.errors import Check
 from undercount.estimate import Interval
-from undercount.read.plan import BUDGETS, design_reviews, with_goal
+from undercount.read.flagged_check import knots_at
+from undercount.read.plan import BUDGETS, check_places, design_reviews, with_goal
 from undercount.read.prices import Prices
 from undercount.read.rival import Rival
 from undercount.read.supposed_share import suppose_share
@@ -39,6 +41,8 @@ class RowPlan:
         Answers what any other budget buys.
     expected_range : dict
         Budget → goal → least and largest half-width that may well be.
+    checks : tuple of Check
+        Whether rows score just what a threshold is in single precision (UC024).
     """
 
     sheet: ReviewSheet
@@ -47,6 +51,7 @@ class RowPlan:
     expected: dict[int, dict[str, float]]
     prices: Prices
     expected_range: dict[int, dict[str, Interval]] = field(default_factory=dict)
+    checks: tuple[Check, ...] = ()
 
     def to_csv(self, path: str | Path) -> None:
         """Write the file in which people answer, whole or not at all."""
@@ -110,7 +115,7 @@ def plan_rows(
     """
     names = [score] if isinstance(score, str) else list(score)
     sample = sample_scores(frame, label=label, score=names[0], unlabeled=unlabeled)
-    knots = [*knots_of(sample), *([] if threshold is None else [float(threshold)])]
+    knots = [*knots_of(sample), *knots_at(threshold)]
     counts = count_scores(
         frame, label=label, score=names[0], unlabeled=unlabeled, compact=True, knots=knots
     )
@@ -154,7 +159,7 @@ def count_rival(
     if len(names) == 1:
         return None
     first, own = sample_models(frame, label, names[:2], unlabeled)
-    knots = [*knots_of(np.sort(own)), *([] if threshold is None else [float(threshold)])]
+    knots = [*knots_of(np.sort(own)), *knots_at(threshold)]
     counts = count_scores(
         frame, label=label, score=names[1], unlabeled=unlabeled, compact=True, knots=knots
     )
@@ -203,4 +208,4 @@ def draw_plan(
     sheet = make_sheet(design, drawn, counts, columns)
     sheet = sheet if earlier is None else join_rounds(earlier, sheet)
     found = prices.table(budgets), prices, prices.ranges(budgets)
-    return RowPlan(sheet, design, counts, *found)
+    return RowPlan(sheet, design, counts, *found, check_places(counts, design, rival))

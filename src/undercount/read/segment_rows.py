@@ -26,6 +26,7 @@ from undercount.read.counted_model import (
     count_model,
     take_column,
 )
+from undercount.read.flagged_check import knots_at
 from undercount.read.intervals.clusters import read_clusters
 from undercount.read.one_label_frequency import frequency_edges, keeps_apart, tabulate
 from undercount.read.segments import name_segments, sort_segments, split_rows, why_not
@@ -152,7 +153,7 @@ class SegmentedRows:
             by=columns,
             compact=True if compact else None,
             knots=(
-                *(() if overall.threshold is None else (overall.threshold,)),
+                *knots_at(overall.threshold),
                 *frequency_edges(overall.counts),
             ),
         )

@@ -268,7 +268,7 @@ def surviving_bias(
     if metric in BIASED_AREAS:
         followed = shares.label_purity == 1
     else:
-        followed = metric not in AREAS and threshold is not None
+        followed = metric in metric_names() and threshold is not None
     if not followed:
         return math.nan
     ends = bias_ends(counts, shares, metric, threshold=threshold, **options)

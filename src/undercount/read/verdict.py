@@ -27,6 +27,7 @@ from undercount.errors import (
 )
 from undercount.estimate import Estimate, Interval
 from undercount.metric_facts import FACTS, OUT_OF_FOLD
+from undercount.read.flagged_check import rounded_threshold, rounding_check
 from undercount.read.intervals.threshold_intervals import intervals_at_shares
 from undercount.read.metric_name import MetricName
 from undercount.read.percentages import percent
@@ -109,8 +110,25 @@ class ClaimVerdict:
 
 def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
     """Judge the claim of an evaluation, or the one that its leading number suggests."""
-    found = _judge(evaluation)
+    found, check = _judge(evaluation), _rounding(evaluation)
+    if check is not None and found.light not in ("open", "unsupported"):
+        found = replace(found, light="unsupported", reason=check)
     return replace(found, rests_on=_rests_on(evaluation, found))
+
+
+def _rounding(evaluation: "Evaluation") -> Check | None:
+    """Return UC024 if a required claim hangs on rows that score what the threshold is rounded."""
+    claim = evaluation.claim
+    if claim is None or claim.threshold is None:
+        return None
+    counts = evaluation.counts_at(claim.threshold)
+    near = rounded_threshold(counts, claim.threshold)
+    if near is None:
+        return None
+    there = replace(claim, name=replace(claim.name, threshold=near))
+    with collect_warnings():
+        found = {each.verdict(evaluation.estimate_required(each)) for each in (claim, there)}
+    return rounding_check(counts, claim.threshold)[0] if len(found) > 1 else None
 
 
 def _rests_on(evaluation: "Evaluation", verdict: ClaimVerdict) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from undercount.count.arrays import amount
 from undercount.curve import ROUNDING
+from undercount.errors import CODES
 from undercount.estimate import Estimate
 from undercount.read.compare import Comparison
 from undercount.read.differences import Difference
@@ -55,6 +56,7 @@ def as_text(comparison: Comparison, width: int = WIDTH) -> str:
         _table(leaderboard_table(comparison), leaderboard_title(comparison), width),
         _flagged(comparison, width),
         _same_work(comparison, width),
+        *_filled_notes(threshold_notes(comparison), width),
         *_filled_notes(workload_notes(comparison), width),
     ]
     if len(comparison.evaluations) == PAIR:
@@ -246,6 +248,16 @@ def _supposed(comparison: Comparison) -> str:
 def threshold_title(comparison: Comparison) -> str:
     """Name the table of the models' own thresholds."""
     return f"At own thresholds{_supposed(comparison)}"
+
+
+def threshold_notes(comparison: Comparison) -> list[str]:
+    """Say of which models rows score just what their threshold is in single precision."""
+    return [
+        f"{name}: {check}"
+        for name, evaluation in comparison.evaluations.items()
+        for check in evaluation.checks
+        if check.code == CODES["rounding"]
+    ]
 
 
 def workload_title(comparison: Comparison) -> str:

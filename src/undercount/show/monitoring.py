@@ -84,6 +84,7 @@ def as_text(found: Monitoring) -> str:
         line("Rests on", "; ".join(rests_on(found)), width=room),
         line("Fair labels", check_words(found.fair), width=room),
         line("Steady delays", check_words(found.steady), width=room),
+        *(line("Threshold", check_words(check), width=room) for check in found.rounding),
         "",
     ]
     level = f"{100 * found.late.confidence_level:g} %"
@@ -206,6 +207,7 @@ def as_page(found: Monitoring) -> str:
     """Return one self-contained page without scripts."""
     style = read_asset("style.css")
     said, alarm = alarm_words(found)
+    checks = (found.fair, found.steady, *found.rounding)
     return load_template("monitoring.html.jinja").render(
         threshold=short_number(found.threshold),
         level=f"{100 * found.late.confidence_level:g}",
@@ -217,7 +219,7 @@ def as_page(found: Monitoring) -> str:
         metrics=[(metric_title(name), delayed_words(each)) for name, each in found.metrics.items()],
         table=[_page_row(row) for row in found.rows],
         rests=[_sentence(words) for words in rests_on(found)],
-        checks=[_sentence(check_words(each)) for each in (found.fair, found.steady)],
+        checks=[_sentence(check_words(each)) for each in checks],
         version=__version__,
         style=Markup(style),  # noqa: S704 - ours, not a user's
         hash=policy_hash(style),
@@ -263,6 +265,7 @@ def as_json(found: Monitoring) -> str:
         ],
         "fair_labels": asdict(found.fair),
         "steady_delays": asdict(found.steady),
+        "rounded_scores": [asdict(check) for check in found.rounding],
         "alarm": None if found.alarm is None else _facts(asdict(found.alarm)),
     }
     return write_document(document)

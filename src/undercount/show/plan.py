@@ -14,6 +14,7 @@ from undercount.read.review_goals import SUFFIX, metric_of
 from undercount.show.document import plain, write_document
 from undercount.show.layout import WIDTH, line, stack, too_wide, wrap
 from undercount.show.spoken import SMALLEST, half_width_words, metric_title
+from undercount.show.text import check_facts
 
 AnyPlan: TypeAlias = RowPlan | ReviewPlan
 SCHEMA = "undercount/plan/1"
@@ -48,6 +49,7 @@ def as_text(plan: AnyPlan, wanted: float | None = None, width: int = WIDTH) -> s
     lines = [line("Reviews", chosen, width=width)]
     if plan.prices is not None:
         lines.append(line("Supposed", _supposed_words(plan.prices), width=width))
+    lines += [line("Check", str(check), width=width) for check in plan.checks]
     lines.append("")
     room = max([18, *(len(goal_title(plan, goal)) + 1 for goal in design.goal)])
     head = "".join(f"{budget:>9,}" for budget in budgets)
@@ -144,6 +146,7 @@ def as_json(plan: RowPlan, wanted: float | None = None) -> str:
         "seed": design.seed,
         "unlabeled_prevalence": plan.prices.supposed,
         "goals": goals,
+        "checks": [check_facts(check) for check in plan.checks],
         "strata": [
             {"edge": plain(edge), "unlabeled": int(rows), "reviews": int(size)}
             for edge, rows, size in zip(

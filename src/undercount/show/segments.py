@@ -227,7 +227,7 @@ def _few_words(rows: Sequence[SegmentRow], *, pooled: bool) -> str:
 
 def _is_warning(check: Check) -> bool:
     """Whether a check failed for all rows, or is what was warned of while they were counted."""
-    return check.level == "fail" or check.code == CODES["warned"]
+    return check.level == "fail" or check.code in (CODES["warned"], CODES["rounding"])
 
 
 def _is_untested(check: Check) -> bool:

@@ -14,6 +14,7 @@ from undercount.counts import ScoreCounts
 from undercount.errors import InputError, check_choice, named, real_number, warn
 from undercount.estimate import Estimate, check_confidence_level
 from undercount.metric_facts import FACTS, LOSSES
+from undercount.read.flagged_check import knots_at, warn_rounding
 from undercount.read.intervals.clusters import ClusterRows, read_clusters
 from undercount.read.intervals.estimate import ShareError, estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
@@ -182,7 +183,7 @@ def read_rows(
         # Losses need every score; with impure labels every unlabeled row takes part in average
         # precision's steps of recall and in the areas' intervals.
         compact=compact and name not in LOSSES and pure,
-        knots=() if threshold is None else (threshold,),
+        knots=knots_at(threshold),
     )
     counts.require("positive", "unlabeled")
     sampling = options.get("sampling", "single-sample")
@@ -241,6 +242,8 @@ def measure(
     """Estimate a metric of rows."""
     threshold = _number(threshold)
     counts, shares = read_rows(y, score, name, options, threshold=threshold)
+    if threshold is not None:
+        warn_rounding(counts, threshold, stacklevel=4)
     asked: dict[str, Any] = {
         "threshold": threshold,
         "beta": beta,

@@ -18,6 +18,7 @@ from undercount.show.comparison import (
     gap_words,
     level_words,
     needs_words,
+    threshold_notes,
     told_by,
     verdict_words,
     workload_notes,
@@ -68,7 +69,7 @@ def as_comparison_page(comparison: Comparison) -> str:
         hidden=hidden_words(first, claiming=False),
         level=level_words(comparison),
         tables=[html_table(title, table) for title, table in named_tables(comparison)],
-        notes=workload_notes(comparison),
+        notes=[*threshold_notes(comparison), *workload_notes(comparison)],
         bars=[
             (f"By {metric_title(comparison.by)}", draw_bars(comparison, same_workload=False)),
             *_same_work(comparison),
