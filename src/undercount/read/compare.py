@@ -513,7 +513,6 @@ def compare(
     reviews = options["reviews"] = as_reviews(options.get("reviews"))
     there = _read_there(options.pop("deploy_prevalence", None), reviewed=reviews is not None)
     edges = () if reviews is None else reviews.design.edges
-    seen = None if reviews is None or reviews.rows is None else reviews.rows[reviews.answered]
     pure = pure and (reviews is None or not reviews.mostly)
     counted = {
         name: replace(
@@ -525,7 +524,7 @@ def compare(
                 thresholds.get(name),
                 edges,
                 compact=pure,
-                reviewed=seen,
+                reviews=reviews,
             ).with_clusters(cluster),
             backend=backend,
         )
@@ -687,12 +686,16 @@ def _reviewed_models(
     made = {}
     for name, evaluation in evaluations.items():
         rows = cast("RecountableRows", evaluation.recount)
-        cell = np.searchsorted(-evaluation.counts.score, -rows.scores.astype(np.float64))
         reviewed = cast("Reviewed", evaluation.reviewed)
-        cells = reviewed.cells(evaluation.counts)
-        if not isinstance(cells, CrossedCells):  # the plan's own model, row by row as well
+        counts = evaluation.counts
+        if reviewed.crossed is not None:
+            cells = reviewed.cells(counts)
+        else:  # the plan's own model, row by row as well, and reviewed rows apart as in the others
             pool = np.flatnonzero(rows.labels == KIND_LABELS[1])
-            cells = CrossedCells.of(evaluation.counts, rows.scores, cells, rows.scores, pool)
+            counts = rows(reviewed.reviews.score[reviewed.reviews.answered].tolist())
+            cells = reviewed.finer_cells(evaluation.counts, counts)
+            cells = CrossedCells.of(counts, rows.scores, cells, rows.scores, pool)
+        cell = np.searchsorted(-counts.score, -rows.scores.astype(np.float64))
         level = evaluation.confidence_level
         metrics = ReviewedMetrics(cells, confidence_level=level, clusters=reviewed.clusters)
         made[name] = ReviewedModel(metrics, rows.labels, cell, thresholds.get(name))

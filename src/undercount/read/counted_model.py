@@ -181,11 +181,12 @@ def count_model(
     edges: Sequence[float] | FloatArray = (),
     *,
     compact: bool,
-    reviewed: NDArray[np.intp] | None = None,
+    reviews: Reviews | None = None,
 ) -> CountedModel:
     """Count rows, and keep a way to count once more with other thresholds; or take counts.
 
-    The scores of reviewed rows (positions) are kept apart as those of labelled rows are.
+    Scores of rows that were reviewed by another model's plan are kept apart, as those of labelled
+    rows are: which of them stand where the plan's own model does is known by their scores.
     """
     if threshold is not None:
         threshold = read_threshold(threshold)
@@ -202,10 +203,18 @@ def count_model(
     scores = np.array(scores)
     weights = None if sample_weight is None else np.array(read_weights(sample_weight, len(scores)))
     knots = (*knots, *rounded_knots(scores, threshold))  # a check asks for rows just below
-    if reviewed is not None:  # rows that are not there are refused where verdicts are read
-        knots = (*knots, *scores[reviewed[reviewed < len(scores)]].tolist())
+    if reviews is not None and reviews.rows is not None:
+        knots = (*knots, *_reviewed_scores(scores, reviews))
     rows = RecountableRows(labels, scores, weights, knots, compact)
     return CountedModel(rows([]), threshold, rows)
+
+
+def _reviewed_scores(scores: NDArray[Any], reviews: Reviews) -> list[float]:
+    """Return what a model scores the reviewed rows, unless the plan goes by these scores itself."""
+    rows = np.asarray(reviews.rows)[reviews.answered]
+    rows = rows[rows < len(scores)]  # rows that are not there are refused where verdicts are read
+    own = scores[rows].astype(np.float64)
+    return [] if np.array_equal(own, reviews.score[reviews.answered]) else own.tolist()
 
 
 @dataclass(frozen=True)

@@ -188,6 +188,12 @@ class Reviewed:
         posterior = working_posterior(counts, self.reviews.design.unlabeled_prevalence)
         return ReviewedCells(counts, self.reviews, posterior, self.sampling == "case-control")
 
+    def finer_cells(self, counts: ScoreCounts, fine: ScoreCounts) -> ReviewedCells:
+        """Return what is known of the parts of cells: how likely a row is positive stays."""
+        cells = self.cells(counts)
+        whole = np.searchsorted(-counts.score, -fine.score)
+        return replace(cells, counts=fine, posterior=cells.posterior[whole])
+
     def _strata(self, counts: ScoreCounts) -> LabelledStrata:
         if counts is self.counts:
             return self._own_strata
@@ -198,10 +204,23 @@ class Reviewed:
         return LabelledStrata(self.cells(self.counts), self.clusters)
 
     def metrics(
-        self, labels: Labels | None = None, counts: ScoreCounts | None = None
+        self,
+        labels: Labels | None = None,
+        counts: ScoreCounts | None = None,
+        *,
+        ranked: bool = False,
     ) -> ReviewedMetrics | CombinedMetrics:
-        """Return the estimator of metrics under what is supposed of the labels."""
-        strata = self._strata(self.counts if counts is None else counts)
+        """Return the estimator of metrics under what is supposed of the labels.
+
+        Metrics of which the order of a handful of rows decides (`ranked`) are read from cells in
+        which no verdict is tied with other rows.
+        """
+        rows = self.counts if counts is None else counts
+        if ranked and self.crossed is None and not self.audited:
+            cells = self.finer_cells(rows, keep_apart(rows, self.reviews))
+            strata = LabelledStrata(cells, self.clusters)
+        else:
+            strata = self._strata(rows)
         options: dict[str, Any] = {
             "target": self.target,
             "confidence_level": self.confidence_level,
@@ -232,10 +251,9 @@ class Reviewed:
                 f"{named('target', repr('dataset'))}; pass a {named('threshold')}",
                 argument="top",
             )
-        if metric == "average_precision" and self.crossed is None and not self.audited:
-            # It hangs on the order of a handful of rows, which merged cells would tie.
-            counts = keep_apart(self.counts if counts is None else counts, self.reviews)
-        found = self.metrics(labels, counts).estimate(metric, threshold, top=top, beta=beta)
+        ranked = metric == "average_precision" or top is not None
+        metrics = self.metrics(labels, counts, ranked=ranked)
+        found = metrics.estimate(metric, threshold, top=top, beta=beta)
         return replace(found, needs=(*found.needs, *self.audit_needs))
 
     def curve(
