@@ -407,3 +407,17 @@ def test_merged_rows_lie_evenly_between_those_reviewed():
     assert split.positive.tolist() == [1, 0, 0, 0, 1]
     assert not split.weighted
     assert keep_apart(split, uc.Reviews(None, [1], [6.0], [0], design)) is split
+
+
+@pytest.mark.parametrize("seed", [2, 4, 8, 11])
+def test_average_precision_of_a_perfect_model_may_be_one(seed):
+    """Positives and negatives are eight deviations apart: all verdicts fit the perfect order."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(3000) < 0.05
+    score = rng.normal(8 * truth)
+    y = np.where(truth & (rng.random(3000) < 0.3), 1, 0)
+    plan = uc.plan_reviews(y, score, unlabeled=0, budget=60, goal="f1", threshold=4)
+    reviews = plan.answered(truth[plan.rows])
+    found = uc.evaluate(y, score, unlabeled=0, reviews=reviews, metrics=["average_precision"])
+    assert average_precision_score(truth, score) == 1
+    assert found["average_precision"].high == pytest.approx(1, abs=1e-9)

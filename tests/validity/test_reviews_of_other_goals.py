@@ -64,3 +64,21 @@ def test_a_further_round_is_as_wide_as_its_range_says(labels):
         above.append(got[-1] > plan.expected_range[150]["recall"].high)
     assert np.mean(above) <= 0.1
     assert np.mean(got) == pytest.approx(np.mean(promised), rel=0.3)
+
+
+@pytest.mark.parametrize("distance", [8.0, 5.0])
+def test_average_precision_of_a_perfect_model_is_not_excluded(distance):
+    """Before, a third of the intervals ended below 1, which was the truth."""
+    held = []
+    for seed in range(100):
+        rng = np.random.default_rng([54, seed])
+        truth = rng.random(3000) < 0.05
+        score = rng.normal(distance * truth)
+        y = np.where(truth & (rng.random(3000) < 0.3), 1, 0)
+        cut = distance / 2
+        plan = uc.plan_reviews(y, score, unlabeled=0, budget=60, goal="f1", threshold=cut)
+        reviews = plan.answered(truth[plan.rows])
+        found = uc.evaluate(y, score, unlabeled=0, reviews=reviews, metrics=["average_precision"])
+        end = found["average_precision"]
+        held.append(end.low <= average_precision_score(truth, score) <= end.high + 1e-9)
+    assert np.mean(held) >= 0.95 - 2 * (0.95 * 0.05 / 100) ** 0.5

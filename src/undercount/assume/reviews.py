@@ -659,11 +659,16 @@ class ReviewedCells:
         A stratum has as many among its rows without a verdict as verdicts say, as far as it can,
         and they lie where the recalibrated posterior says.
         """
+        return self.by_cell(self.found + self.spread_unseen)
+
+    @cached_property
+    def spread_unseen(self) -> FloatArray:
+        """Positives among the rows of each unit that have no verdict, spread in the same way."""
         many, excess = len(self.unlabeled_rows), self.verdict - self.at_verdicts(self.posterior)
         expected = sum_by(self.stratum, self.unseen * self.posterior, many)
         wanted = expected + sum_by(self.verdict_stratum, self.weight * excess * self.beyond, many)
         chance = _tilt(np.minimum(self.recalibrated, MOST), self.unseen, self.stratum, wanted)
-        return self.by_cell(self.found + self.unseen * chance)
+        return np.asarray(self.unseen * chance)
 
     def by_cell(self, by_unit: FloatArray) -> FloatArray:
         """Sum up over the units of each cell."""
