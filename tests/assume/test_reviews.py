@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import undercount as uc
-from undercount.assume.reviews import ReviewedCells, working_posterior
+from undercount.assume.reviews import ReviewedCells, split_merged, working_posterior
 
 
 @pytest.fixture
@@ -179,3 +179,27 @@ def test_a_round_for_which_no_row_is_left_keeps_the_verdicts(weighted):
     none_left = uc.plan_reviews(y, score, budget=1, reviews=seen, **given)
     assert len(none_left.rows) == 0
     assert none_left.answered([]).n_answered == seen.n_answered
+
+
+def test_merged_cells_are_split_in_order_and_known_rows_are_kept():
+    score = [9, 8, 7, 6, 5, 4, 3, 2]
+    counts = uc.ScoreCounts.from_rows(
+        [None, None, 1, None, None, 0, None, None], score, compact=True
+    )
+    finer = split_merged(counts, 4)
+    for side in ("positive", "negative", "unlabeled"):
+        assert getattr(finer, side).sum() == getattr(counts, side).sum()
+        # At each score that was there, as many rows score as much or more.
+        above = np.cumsum(getattr(finer, side))[np.isin(finer.score, counts.score)]
+        assert above == pytest.approx(np.cumsum(getattr(counts, side)))
+    assert len(finer.score) > len(counts.score)
+    assert np.all(np.diff(finer.score) < 0)
+
+
+def test_merged_cells_of_neighbouring_numbers_stay_whole():
+    low = 1.0
+    high = np.nextafter(low, 2)
+    counts = uc.ScoreCounts.from_counts(
+        [high, low], [1, 0], [0, 0], [0, 10], merged=np.array([False, True])
+    )
+    assert split_merged(counts, 4) is counts

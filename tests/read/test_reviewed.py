@@ -409,3 +409,31 @@ def test_merged_rows_lie_evenly_between_those_reviewed():
     assert split.positive.tolist() == [1, 0, 0, 0, 1]
     assert not split.weighted
     assert keep_apart(split, uc.Reviews(None, [1], [6.0], [0], design)) is split
+
+
+def test_average_precision_of_an_audit_knows_the_order_of_rows_that_nobody_saw():
+    """Of 80 positives six are known: spread evenly around these, half of it was lost."""
+    errors = []
+    for seed in range(20):
+        rng = np.random.default_rng([61, seed])
+        truth = rng.random(4000) < 0.02
+        score = rng.normal(2.5 * truth)
+        y = np.where(np.arange(4000) % 13 == 0, truth, np.nan)  # rows are in no order
+        found = uc.evaluate(y, score, audited=True, metrics=["average_precision"])
+        truly = average_precision_score(truth, score)
+        errors.append(found["average_precision"].value - truly)
+    assert abs(np.nanmean(errors)) < 0.12
+
+
+@pytest.mark.parametrize("seed", [2, 4, 8, 11])
+def test_average_precision_of_a_perfect_model_may_be_one(seed):
+    """Positives and negatives are eight deviations apart: all verdicts fit the perfect order."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(3000) < 0.05
+    score = rng.normal(8 * truth)
+    y = np.where(truth & (rng.random(3000) < 0.3), 1, 0)
+    plan = uc.plan_reviews(y, score, unlabeled=0, budget=60, goal="f1", threshold=4)
+    reviews = plan.answered(truth[plan.rows])
+    found = uc.evaluate(y, score, unlabeled=0, reviews=reviews, metrics=["average_precision"])
+    assert average_precision_score(truth, score) == 1
+    assert found["average_precision"].high == pytest.approx(1, abs=1e-9)

@@ -83,3 +83,21 @@ def test_average_precision_of_rare_positives_holds(labels, budget, goal):
         found = Reviewed(counts, reviews, labels).estimate("average_precision")
         held.append(found.low <= average_precision_score(truth, score) <= found.high)
     assert np.mean(held) >= 0.95 - 3 * (0.95 * 0.05 / DRAWS) ** 0.5
+
+
+@pytest.mark.parametrize("distance", [8.0, 5.0])
+def test_average_precision_of_a_perfect_model_is_not_excluded(distance):
+    """Before, a third of the intervals ended below 1, which was the truth."""
+    held = []
+    for seed in range(100):
+        rng = np.random.default_rng([54, seed])
+        truth = rng.random(3000) < 0.05
+        score = rng.normal(distance * truth)
+        y = np.where(truth & (rng.random(3000) < 0.3), 1, 0)
+        cut = distance / 2
+        plan = uc.plan_reviews(y, score, unlabeled=0, budget=60, goal="f1", threshold=cut)
+        reviews = plan.answered(truth[plan.rows])
+        found = uc.evaluate(y, score, unlabeled=0, reviews=reviews, metrics=["average_precision"])
+        end = found["average_precision"]
+        held.append(end.low <= average_precision_score(truth, score) <= end.high + 1e-9)
+    assert np.mean(held) >= 0.95 - 2 * (0.95 * 0.05 / 100) ** 0.5

@@ -32,6 +32,10 @@ SHIFT, SLOPE = 2.0, 0.5
 OTHER_SCORE = np.array([0.0, 1.0, 0.5]), np.array([SHIFT, SLOPE, SLOPE])
 # Known rows of an audit in each stratum, and how many strata there are at most.
 ROWS_A_STRATUM, MOST_AUDIT_STRATA = 10, 50
+# Spread of the slope of an audit's log odds by the rank of the score, around 1.
+AUDIT_SLOPE = 2.0
+# Parts of the rows between two known ones. Positives are at least about as many as such rows.
+AUDIT_PARTS = 20
 # Part of the recalibrated posterior that is spread as its square root.
 EVEN = 0.05
 # Farthest that log odds are moved so that a stratum has as many positives as were found: to none.
@@ -491,6 +495,33 @@ def keep_apart(counts: ScoreCounts, reviews: Reviews) -> ScoreCounts:
     return replace(split, clusters=counts.clusters)
 
 
+def split_merged(counts: ScoreCounts, parts: int) -> ScoreCounts:
+    """Split merged cells without a label into equal parts, whose scores are between their ends.
+
+    Only ranks are meant: that rows of different scores are in some order.
+    """
+    split = counts.merged & (counts.positive + counts.negative == 0)
+    score, place = counts.score, np.linspace(0.0, 1.0, parts, endpoint=False)
+    with np.errstate(over="ignore", invalid="ignore"):  # scores near the largest number
+        above = np.append(score[:1] + 1 + np.abs(score[:1]), score[:-1])[split]
+        inside = score[split, None] + (above - score[split])[:, None] * place
+        apart = np.all(np.diff(inside, append=above[:, None]) > 0, axis=1)
+    split[split], inside = apart, inside[apart]
+    if not np.any(split):
+        return counts
+    rows = counts.unlabeled[split]
+    none = np.zeros(parts * len(rows))
+    finer = ScoreCounts.from_counts(
+        np.concatenate([score[~split], inside.ravel()]),
+        np.concatenate([counts.positive[~split], none]),
+        np.concatenate([counts.negative[~split], none]),
+        np.concatenate([counts.unlabeled[~split], np.repeat(rows / parts, parts)]),
+        merged=np.concatenate([counts.merged[~split], none == 0]),
+        squared_weight=counts.squared_weight if counts.weighted else None,
+    )
+    return replace(finer, clusters=counts.clusters)
+
+
 @dataclass(frozen=True, eq=False)
 class ReviewedCells:
     """Hold what labels and reviews together say of each cell of the counts.
@@ -652,11 +683,26 @@ class ReviewedCells:
         A stratum has as many among its rows without a verdict as verdicts say, as far as it can,
         and they lie where the recalibrated posterior says.
         """
+        return self.by_cell(self.found + self.spread_unseen)
+
+    @cached_property
+    def spread_unseen(self) -> FloatArray:
+        """Positives among the rows of each unit that have no verdict, spread in the same way."""
         many, excess = len(self.unlabeled_rows), self.verdict - self.at_verdicts(self.posterior)
         expected = sum_by(self.stratum, self.unseen * self.posterior, many)
         wanted = expected + sum_by(self.verdict_stratum, self.weight * excess * self.beyond, many)
-        chance = _tilt(np.minimum(self.recalibrated, MOST), self.unseen, self.stratum, wanted)
-        return self.by_cell(self.found + self.unseen * chance)
+        chance = _tilt(np.minimum(self.ordered, MOST), self.unseen, self.stratum, wanted)
+        return np.asarray(self.unseen * chance)
+
+    @property
+    def ordered(self) -> FloatArray:
+        """How likely each unit is positive beside others of its stratum."""
+        return self.recalibrated
+
+    @property
+    def finer(self) -> "ReviewedCells":
+        """The same with as many cells as the order of rows needs."""
+        return self
 
     def by_cell(self, by_unit: FloatArray) -> FloatArray:
         """Sum up over the units of each cell."""
@@ -788,7 +834,14 @@ class AuditedCells(ReviewedCells):
 
     The known rows count as what they are, and stand for the unlabeled rows of their stratum: the
     design's strata, made after the draw, hold all rows.
+
+    Attributes
+    ----------
+    split : bool
+        Whether the rows between two known ones are in parts already.
     """
+
+    split: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "group", review_groups(self.reviews.sizes))
@@ -813,6 +866,29 @@ class AuditedCells(ReviewedCells):
     def found(self) -> FloatArray:
         """Positives that verdicts found among unlabeled rows: none, the known ones are others."""
         return np.zeros(len(self.posterior))
+
+    @cached_property
+    def finer(self) -> "AuditedCells":
+        """The same with the rows between two known ones in parts."""
+        counts = self.counts if self.split else split_merged(self.counts, AUDIT_PARTS)
+        if counts is self.counts:
+            return self
+        share = np.full(len(counts.score), self.reviews.design.unlabeled_prevalence)
+        return AuditedCells(counts, self.reviews, share, split=True)
+
+    @cached_property
+    def ordered(self) -> FloatArray:
+        """How likely each unit is positive by the known rows, along the rank of its score.
+
+        Shares of whole strata would leave their rows unordered, and of rare positives nearly all
+        lie in the first stratum: average precision was half of what it is.
+        """
+        rows = self.everyone
+        middle = 1 - (np.cumsum(rows) - rows / 2) / rows.sum()
+        rank = ndtri(np.clip(middle, _ROUNDING, 1 - _ROUNDING))
+        columns = np.stack([np.ones(len(rank)), rank], axis=1)
+        share = logit(self.reviews.design.unlabeled_prevalence)
+        return self.fit_verdicts(columns, np.array([share, 1.0]), np.array([SHIFT, AUDIT_SLOPE]))
 
 
 def audit_reviews(counts: ScoreCounts) -> Reviews:

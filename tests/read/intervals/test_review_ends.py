@@ -56,6 +56,39 @@ def test_intervals_of_higher_levels_hold_those_of_lower_ones():
         assert np.all(np.diff([end.high for end in ends]) >= 0)
 
 
+def tied_area(positive, rows):
+    """ROC AUC of tied scores, highest first: half of the pairs in a tie."""
+    negative = rows - positive
+    below = negative.sum() - np.cumsum(negative) + negative / 2
+    return float(positive @ below / (positive.sum() * negative.sum()))
+
+
+@pytest.mark.parametrize(("known", "rows", "drawn", "share"), [
+    ([40, 15, 1], [300, 900, 2700], [50, 150, 100], 0.027),
+    ([40, 5, 0], [300, 500, 5000], [50, 100, 150], 0.01),
+])  # fmt: skip
+def test_a_tie_that_showed_no_positive_leaves_open_what_verdicts_do(known, rows, drawn, share):
+    """Exactly, over what the two lower ties may show: before, .42 where the lowest hides .5 %."""
+    scores = np.array([2, 1, 0])
+    counts = uc.ScoreCounts.from_counts(scores, known, [0, 0, 0], rows)
+    stratum = np.repeat([0, 1, 2], drawn)
+    design = uc.ReviewDesign(scores, rows, stratum, unlabeled_prevalence=0.04)
+
+    def ends(*found):
+        verdict = np.concatenate([np.arange(n) < k for n, k in zip(drawn, found, strict=True)])
+        reviews = uc.Reviews(None, verdict, scores[stratum], stratum, design)
+        found = Reviewed(counts, reviews).metrics().estimate("roc_auc")
+        return found.low, found.high
+
+    middle, lowest = np.arange(int(binom(drawn[1], share).ppf(0.999)) + 1), np.arange(10)
+    low, high = np.moveaxis([[ends(20, k, few) for few in lowest] for k in middle], -1, 0)
+    for hidden in (0.001, 0.005, 0.01, 0.015, 0.02):
+        positive = np.array(known) + np.array(rows) * [20 / drawn[0], share, hidden]
+        truth = tied_area(positive, np.add(known, rows))
+        chance = binom(drawn[1], share).pmf(middle)[:, None] * binom(drawn[2], hidden).pmf(lowest)
+        assert np.sum(chance * ((low <= truth) & (truth <= high))) >= 0.93
+
+
 def test_one_positive_among_few_low_rows_is_no_finding():
     """1 of 6 may be 3,333 of 20,000 rows, or fewer than a hundredth of them."""
     found = interval(6, 1)

@@ -176,8 +176,11 @@ def sides_of(
         moved = cells.at_verdicts(moves)
         # Spread over a stratum, verdicts say nothing of where in it its positives are.
         inner = outer if spread else inner + cells.sum_verdicts(rarer * moved**2)
-        found = moves @ (unlabeled * cells.posterior) - (moves * cells.found).sum(axis=-1)
-        found = found + (moved * cells.excess).sum(axis=-1)
+        if spread:
+            found = (moves * cells.spread_unseen).sum(axis=-1)
+        else:
+            found = moves @ (unlabeled * cells.posterior) - (moves * cells.found).sum(axis=-1)
+            found = found + (moved * cells.excess).sum(axis=-1)
         yield Side(
             moves,
             np.where(few[..., stratum], outer, inner),

@@ -1,7 +1,7 @@
 """Metrics of reviewed rows with their intervals: gradients meet the strata of the review."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -141,6 +141,8 @@ class ReviewedMetrics:
         self, name: str, threshold: float | None = None, **options: Any
     ) -> tuple[FloatArray, ...]:
         """Return value, ends and standard error of a metric, for each set of verdicts."""
+        if name == "average_precision" and self.cells.finer is not self.cells:
+            return replace(self, cells=self.cells.finer).intervals(name, threshold, **options)
         gradient = self.gradient(name, threshold, **options)
         found, (least, most) = np.asarray(gradient.value, dtype=float), range_of(name)
         value, level = np.clip(found, least, most), self.confidence_level

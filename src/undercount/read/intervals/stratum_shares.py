@@ -21,6 +21,9 @@ from undercount.curve import FloatArray
 # many as hold half a positive (or a negative), in these limits. Strata without a positive would
 # have no variance otherwise, and where positives are rare, two verdicts would leave a sixth of it.
 PRIOR_POSITIVES, LEAST_WEIGHT, MOST_WEIGHT = 0.5, 2.0, 6.0
+# Half a positive is left open in a stratum that showed none, as far as it has so large a part of
+# all verdicts (beyond those that the posterior counts for) that no neighbours tell of it.
+LONELY = (0.1, 0.2)
 # Expected coefficients of the labels' log odds and the rank of the score, and their spreads.
 RANKED = np.array([0.0, 1.0, 0.0]), np.array([SHIFT, SLOPE, 1.0])
 SMALLEST = 1e-9
@@ -49,6 +52,7 @@ class StratumShares:
         prior, weight = _priors(cells, guess)
         found = sum_by(cells.verdict_stratum, cells.verdict, len(cells.unlabeled_rows))
         share = (found + weight * prior) / (cells.reviewed_rows + weight)
+        share = _left_open(share, found, cells.reviewed_rows)
         chance = _tilted(guess, prior, share, cells.stratum)
         return cls(cells.stratum, cells.unlabeled, cells.posterior, chance, weight)
 
@@ -121,6 +125,20 @@ def _priors(cells: ReviewedCells, guess: FloatArray) -> tuple[FloatArray, FloatA
     prior = np.clip(prior, SMALLEST, 1 - SMALLEST)  # a stratum may have no unlabeled row left
     weight = PRIOR_POSITIVES / np.minimum(prior, 1 - prior)
     return prior, np.clip(weight, LEAST_WEIGHT, MOST_WEIGHT)
+
+
+def _left_open(share: FloatArray, found: FloatArray, drawn: FloatArray) -> FloatArray:
+    """Keep shares of strata with one kind of verdicts as far from 0 and 1 as these leave open.
+
+    Where scores make many small strata, a stratum that showed no positive is told by its
+    neighbours, through the posterior that all of them recalibrate. A large tie is one stratum with
+    many verdicts: beside these a wrong posterior counts for next to nothing, and so did what the
+    tie may hide, though none of 100 verdicts leaves 3 % open.
+    """
+    alone = np.maximum(drawn - MOST_WEIGHT, 0.0) / drawn.sum()
+    half = PRIOR_POSITIVES / (drawn + 2 * PRIOR_POSITIVES) * np.interp(alone, LONELY, (0.0, 1.0))
+    share = np.where(found <= 0, np.maximum(share, half), share)
+    return np.asarray(np.where(found >= drawn, np.minimum(share, 1 - half), share))
 
 
 def _tilted(
