@@ -180,3 +180,25 @@ def test_few_labels_drawn_apart_are_covered(name, target):
     held, ratio = few_labels(FEW_LABELS[name], target, "case-control", 500)
     assert (held[:, 2] >= bar - 0.023).all(), held
     assert ratio < widest + 0.1
+
+
+# Of rare positives a perfect order has next to no spread, so that the interval rests on the few
+# labels out of place. Prevalence, labels, rows, scores as above, and the bar of coverage.
+RARE = {
+    "10 of 20": (0.005, 10, 4000, "2.5", 0.93),
+    "10 of 40": (0.01, 10, 4000, "2.5", 0.93),
+    "20 of 40": (0.01, 20, 4000, "2.5", 0.93),
+    "20 of 200": (0.01, 20, 20_000, "2.5", 0.93),
+    "10 of 20, 1.5 apart": (0.005, 10, 4000, "1.5", 0.93),
+    "15 of 30, wide positives": (0.01, 15, 3000, "wide", 0.89),
+    "12 of 24 in steps": (0.006, 12, 4000, "steps", 0.93),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["dataset", "population"])
+@pytest.mark.parametrize("name", RARE)
+def test_few_labels_of_rare_positives_are_covered(name, target):
+    held, ratio = few_labels(RARE[name], target, "single-sample", 400, (0.95,))
+    assert (held[:2] >= RARE[name][4] - 0.026).all(), held  # two standard errors of 400 draws
+    assert ratio < 1.5

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.optimize import brentq
-from scipy.special import stdtrit
+from scipy.special import ndtri, stdtrit
 
 import undercount as uc
 from undercount import metrics
@@ -325,3 +325,32 @@ def test_rows_with_parts_add_up_as_whole_ones_do():
     np.testing.assert_array_equal(unlabeled, np.arange(30_001.0))
     assert positive[0] == 0
     assert not negative.any()
+
+
+@pytest.mark.parametrize("n_labels", [6, 10])
+@pytest.mark.parametrize("n_negatives", [1000, 4000])
+def test_most_labelings_of_few_rare_positives_are_covered(n_labels, n_negatives):
+    """All ways to label some of twelve positives whose scores are quantiles, 2.5 apart."""
+    middle = [np.arange(n) / n + 0.5 / n for n in (12, n_negatives)]
+    positive, negative = ndtri(middle[0]) + 2.5, ndtri(middle[1])
+    area = (negative[:, None] < positive).mean()
+    score, held = np.append(positive, negative), []
+    for chosen in itertools.combinations(range(12), n_labels):
+        y = np.full(len(score), math.nan)
+        y[list(chosen)] = 1
+        counts = uc.ScoreCounts.from_rows(y, score, compact=True)
+        shares = uc.Shares.from_positives(counts, 12)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", uc.MisfitWarning)  # an area beyond 1 by chance
+            found = estimate_metric(counts, shares, "roc_auc")
+        held.append(found.low <= area <= found.high)
+    assert np.mean(held) >= 0.93
+
+
+def test_the_fewer_positives_are_hidden_the_nearer_is_the_end_but_no_less_skewed():
+    """Wilson's end of a sample, drawn in by the square root of the share that has no label."""
+    share, error, t = 0.95, 0.02, 2.2
+    sampled, _ = ranked_interval(share, error**2, 0.0, t, 0.0)
+    for free in (0.5, 0.2):
+        low, _ = ranked_interval(share, free * error**2, 0.0, t, 0.0, free=free)
+        assert share - low == pytest.approx(free**0.5 * (share - sampled), abs=1e-12)

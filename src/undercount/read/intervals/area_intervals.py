@@ -26,9 +26,11 @@ from undercount.read.intervals.area_gradients import (
     perfect_ranks,
     ranked_area,
     recovered,
+    roc_auc,
     unbiased_average_precision,
     with_borders,
 )
+from undercount.read.intervals.binormal import binormal_end
 from undercount.read.intervals.heads import wilson_share
 from undercount.read.intervals.skewness import Skewness
 from undercount.read.intervals.variance import CellRows, Found, Spread
@@ -37,6 +39,8 @@ from undercount.read.intervals.variance import CellRows, Found, Spread
 FEW_LABELS = 30
 # A standard error below this share of the largest influence of a row is rounding of no spread.
 _ROUNDING = 1e-6
+# So many labels normal scores are trusted beside; of more they count the less.
+_MODEL_LABELS = 20
 _LARGEST_EXPONENT = 700.0  # e^700 is almost the largest float
 _FEWEST = 2  # rows that have no skewness
 _STRAIGHT = 1e-8
@@ -203,7 +207,13 @@ def _ranked_ends(
     if moves.design.pure:
         reach = float(ndtri((1 + level) / 2)) * math.sqrt(steady)
         crowded = min(perfect / variance, 1.0) if variance > 0 else 0.0
-        low, high = ranked_interval(share, variance, steady, quantile, reach, crowded)
+        free = float(moves.design.unlabelled_share) if moves.design.counted else 1.0
+        normal = math.inf
+        if name != "partial_roc_auc":
+            normal = _binormal_low(moves, share, (error / room) ** 2, room, level)
+        low, high = ranked_interval(
+            share, variance, steady, quantile, reach, crowded, free, normal, _trust(moves)
+        )
     else:  # an estimate may be far from what any order of the rows has
         low, high = odds_interval(share, variance, min(steady, variance), quantile)
     if name == "partial_roc_auc" and 0 < share < 1:
@@ -213,6 +223,33 @@ def _ranked_ends(
         high = max(high, (high + grown) / 2)
     # The lift curve's area ends before 1; where that of the ROC curve is cut, so is its image.
     return least + max(low, 0.0) * room, least + min(high, 1.0) * room
+
+
+def _trust(moves: Spread) -> float:
+    """Return how much normal scores count beside the labels."""
+    return min(_MODEL_LABELS / max(float(moves.design.effective[LABELLED]), 1.0), 1.0)
+
+
+def _binormal_low(moves: Spread, share: float, variance: float, room: float, level: float) -> float:
+    """Return the lower end if scores were normal; of an order turned round, that of the reverse.
+
+    Hidden positives have the mean of the model then, and labelled ones are what they are.
+    """
+    design, size = moves.design, float(moves.design.effective[LABELLED])
+    if size <= 1 or not isinstance(moves.rows, CellRows):
+        return math.inf
+    mass = moves.rows.masses[LABELLED]
+    labelled = np.flatnonzero(mass > 0)
+    below = roc_auc(recovered(moves.rows, design.mixing)).positive[labelled]
+    if share < 0.5:  # noqa: PLR2004
+        share, below = 1 - share, 1 - below
+    edge = 0.5 / max(float(design.effective[UNLABELED:].sum()), 1.0)  # half a row
+    z = float(ndtri((1 + level) / 2))
+    area, end = binormal_end(np.clip(below, edge, 1 - edge), mass[labelled], size, z)
+    free = float(design.unlabelled_share) if design.counted else 1.0
+    others = max(variance - free * float(moves.label_variance) / room**2, 0.0)
+    reach = math.hypot(math.sqrt(free) * (area - end), z * math.sqrt(others))
+    return share - free * (share - area) - reach
 
 
 def _student(moves: Spread, level: float) -> float:
@@ -228,7 +265,15 @@ def _possible(moves: Spread, name: str, max_fpr: float | None) -> tuple[float, f
 
 
 def ranked_interval(
-    share: float, variance: float, steady: float, t: float, steady_reach: float, crowded: float = 0
+    share: float,
+    variance: float,
+    steady: float,
+    t: float,
+    steady_reach: float,
+    crowded: float = 0.0,
+    free: float = 1.0,
+    normal: float = math.inf,
+    trust: float = 0.0,
 ) -> tuple[float, float]:
     """Return the ends for a share of pairs in the right order.
 
@@ -238,23 +283,33 @@ def ranked_interval(
     variance, reaches further. It counts as far as the variance is not that of labels spread as in
     a perfect order (`steady`), which is known and the same to both sides.
 
+    If only a share `free` of the positives carries no label, the spread is √free times as large,
+    but as skewed: few hidden rows lie as far down as few labelled ones on top. So the end of a
+    sample is drawn in by √free, instead of being taken for as many more labels. And it reaches to
+    the end of `normal` scores, as far as these are to be trusted (`trust`) and order the rows.
+
     The more of the variance a perfect order would have (`crowded`, where many of the unlabeled rows
     are positive), the less do errors shrink towards 1, and the scale of odds fits better.
     """
     if share < 0.5:  # noqa: PLR2004 - an order turned round has the same errors
-        low, high = ranked_interval(1 - share, variance, steady, t, steady_reach, crowded)
+        low, high = ranked_interval(
+            1 - share, variance, steady, t, steady_reach, crowded, free, normal, trust
+        )
         return 1 - high, 1 - low
     # An estimate counts as no nearer to 1 than one steady standard error, from where it may come.
     inside = max(min(share, 1 - math.sqrt(steady)), 0.5)
-    free = inside * (1 - inside)
-    if not 0 < free < math.inf or variance == 0:
+    even = inside * (1 - inside)
+    if not 0 < even < math.inf or variance == 0:
         return share - t * math.sqrt(variance), share + t * math.sqrt(variance)
     t = min(t, _LARGEST_EXPONENT)  # a single degree of freedom or less
-    middle, reach = math.asin(math.sqrt(inside)), t * math.sqrt(variance / free) / 2
+    middle, reach = math.asin(math.sqrt(inside)), t * math.sqrt(variance / even) / 2
     low, high = (
         math.sin(min(max(end, 0.0), math.pi / 2)) ** 2 for end in (middle - reach, middle + reach)
     )
-    further = min(float(wilson_share(np.asarray(inside), free / variance, t)[0]), low)
+    trials = np.array([1.0, free]) * even / variance
+    whole, sampled = map(float, wilson_share(np.asarray(inside), trials, t)[0])
+    further = min(whole, inside - math.sqrt(free) * (inside - sampled), low)
+    further -= trust * (2 * inside - 1) ** 2 * max(further - normal, 0.0)
     known = steady / variance
     low, high = known * low + (1 - known) * further, max(high, share + steady_reach)
     least, most = odds_interval(share, variance, min(steady, variance), t)

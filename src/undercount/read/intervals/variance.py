@@ -378,6 +378,12 @@ class Spread:
         return self._added(*(each[LABELLED] - less * each[UNLABELED] for each in weights))
 
     @cached_property
+    def label_variance(self) -> Any:
+        """Variance of the labels' part if they were drawn from a population."""
+        label = self.moved if self.design.counted else self.phi[LABELLED]
+        return _mean_variance(self, label, LABELLED)
+
+    @cached_property
     def number_slope(self) -> Any:
         """What one label more adds on average, if each positive was labelled by itself."""
         rows, labelled, unlabeled = self.rows, *self.design.sizes[:NEGATIVE]

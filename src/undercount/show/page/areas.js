@@ -204,7 +204,7 @@ function areaEstimate(d, name) {
   if (Number.isNaN(value)) return { value, low: 0, high: 1, fits: true };
   const ends = Number.isNaN(error) ? [0, 1] : error <= 1e-6 * Math.max(Math.abs(moves.label[0]), Math.abs(moves.label[2]))
     ? flatEnds(d, value, anywhere(d, name))
-    : precise ? grownEnds(inside, error * error, 0, model.t) : rankedEnds(d, value, error, name);
+    : precise ? grownEnds(inside, error * error, 0, model.t) : rankedEnds(d, value, error, name, moves.phi);
   const [low, high] = ends.map((end) => clip(end));
   return { value: inside, low: Math.min(low, inside), high: Math.max(high, inside), fits: Math.abs(value - inside) <= 1e-9 };
 }
@@ -228,20 +228,44 @@ function perfectVariance(d, name) {
   const parts = name === "roc_auc" ? [below.map((f) => 1 - f), above, zero] : [below.map((f, i) => 1 - pi * above[i] - (1 - pi) * f), zero, above];
   return spread({ ...d, errors: [0, 0], model: { ...model, masses, m: 6, labels: null } }, { value: 1, parts, slope: 0 }).variance;
 }
-function rankedEnds(d, value, error, name) {
+function rankedEnds(d, value, error, name, phi) {
   const { model, x } = d, half = name === "lift_auc" ? x.prevalence / 2 : 0, room = 1 - 2 * half, share = Math.min((value - half) / room, 1);
   const perfect = perfectVariance(d, name) / room ** 2, steady = perfect * Math.min((2 * share - 1) ** 2, 1), seen = (error / room) ** 2, variance = d.pure ? Math.max(seen, steady) : seen;
   const known = d.pure ? steady / variance : 0, quantile = Math.hypot(Math.sqrt(known) * model.z, Math.sqrt(1 - known) * model.t);
-  const [low, high] = d.pure ? rankEnds(share, variance, steady, quantile, model.z * Math.sqrt(steady), variance > 0 ? Math.min(perfect / variance, 1) : 0) : oddsEnds(share, variance, Math.min(steady, variance), quantile);
+  const free = model.dataset && model.single ? unlabelledShares(d)[0] : 1, normal = d.pure ? binormalLow(d, share, seen, free, room, phi) : Infinity, trust = Math.min(20 / Math.max(model.effective[0], 1), 1);
+  const [low, high] = d.pure ? rankEnds(share, variance, steady, quantile, model.z * Math.sqrt(steady), variance > 0 ? Math.min(perfect / variance, 1) : 0, free, normal, trust) : oddsEnds(share, variance, Math.min(steady, variance), quantile);
   return [half + Math.max(low, 0) * room, half + Math.min(high, 1) * room];
 }
-// The arcsine's ends; the lower one further, at Wilson's, as far as the variance is not that of a perfect order; on the scale of odds as far as a perfect order would have it.
-function rankEnds(share, variance, steady, t, steadyReach, crowded) {
-  if (share < 0.5) return rankEnds(1 - share, variance, steady, t, steadyReach, crowded).map((end) => 1 - end).reverse();
-  const inside = Math.max(Math.min(share, 1 - Math.sqrt(steady)), 0.5), free = inside * (1 - inside), known = steady / variance;
-  if (!(free > 0) || variance === 0) return [-t, t].map((q) => share + q * Math.sqrt(variance));
-  const middle = Math.asin(Math.sqrt(inside)), reach = t * Math.sqrt(variance / free) / 2;
-  const [low, high] = [-reach, reach].map((q) => Math.sin(clip(middle + q, 0, Math.PI / 2)) ** 2), further = Math.min(wilson(inside, free / variance, t)[0], low);
+// The lower end if scores were normal: hidden positives have the mean of the model then.
+function binormalLow(d, share, variance, free, room, phi) {
+  const { model, x } = d, size = model.effective[0], cells = Array.from(model.masses[0].keys()).filter((i) => model.masses[0][i] > 0);
+  if (!(size > 1)) return Infinity;
+  const edge = 0.5 / Math.max(model.effective[1] + model.effective[2], 1), label = model.dataset && model.single ? labelMoves(d, phi) : phi[0];
+  let above = 0;
+  const fpr = Array.from(model.masses[0], (_, i) => { const mass = KINDS.reduce((s, k) => s + x.negative[k] * model.masses[k][i], 0); return (above += mass) - mass / 2; });
+  const turned = share < 0.5, below = cells.map((i) => clip(turned ? fpr[i] : 1 - fpr[i], edge, 1 - edge)), inside = turned ? 1 - share : share;
+  const [area, end] = binormalEnd(below, cells.map((i) => model.masses[0][i]), size, model.z);
+  const others = Math.max(variance - free * meanVariance(d, label, 0) / room ** 2, 0);
+  return inside - free * (inside - area) - Math.hypot(Math.sqrt(free) * (area - end), model.z * Math.sqrt(others));
+}
+function binormalEnd(below, mass, size, z) {
+  const place = below.map(normalQuantile), mean = mass.reduce((s, m, i) => s + m * place[i], 0), rising = place.map((_, i) => i).sort((i, j) => place[i] - place[j]);
+  let sum = 0;
+  const halfWay = rising.map((i) => (sum += mass[i]) - mass[i] / 2), k = halfWay.findIndex((h) => h >= 0.5), at = (j) => place[rising[j]];
+  const middle = k < 0 ? at(rising.length - 1) : k === 0 ? at(0) : at(k - 1) + (at(k) - at(k - 1)) * (0.5 - halfWay[k - 1]) / (halfWay[k] - halfWay[k - 1]);
+  const around = mass.reduce((s, m, i) => s + m * (place[i] - mean) ** 2, 0), lower = 2 * mass.reduce((s, m, i) => s + m * Math.min(place[i] - middle, 0) ** 2, 0);
+  const variance = Math.max(around, lower) * size / (size - 1), both = 1 + variance, index = mean / Math.sqrt(both);
+  return [normal(index), normal(index - z * Math.sqrt(variance / (size * both) + (mean * variance) ** 2 / (2 * (size - 1) * both ** 3)))];
+}
+// The arcsine's ends; the lower one further, at Wilson's or that of normal scores, as far as the variance is not that of a perfect order; on the scale of odds as far as a perfect order would have it.
+function rankEnds(share, variance, steady, t, steadyReach, crowded, free, normal, trust) {
+  if (share < 0.5) return rankEnds(1 - share, variance, steady, t, steadyReach, crowded, free, normal, trust).map((end) => 1 - end).reverse();
+  const inside = Math.max(Math.min(share, 1 - Math.sqrt(steady)), 0.5), even = inside * (1 - inside), known = steady / variance;
+  if (!(even > 0) || variance === 0) return [-t, t].map((q) => share + q * Math.sqrt(variance));
+  const middle = Math.asin(Math.sqrt(inside)), reach = t * Math.sqrt(variance / even) / 2;
+  const [low, high] = [-reach, reach].map((q) => Math.sin(clip(middle + q, 0, Math.PI / 2)) ** 2);
+  const at = (share) => wilson(inside, share * even / variance, t)[0], wilsons = Math.min(at(1), inside - Math.sqrt(free) * (inside - at(free)), low);
+  const further = wilsons - trust * (2 * inside - 1) ** 2 * Math.max(wilsons - normal, 0);
   const [least, most] = oddsEnds(share, variance, Math.min(steady, variance), t), top = Math.max(high, share + steadyReach);
   return [crowded * least + (1 - crowded) * (known * low + (1 - known) * further), crowded * Math.max(most, top) + (1 - crowded) * top];
 }
@@ -276,6 +300,17 @@ function normal(x) {
   let sum = x, term = x;
   for (let k = 3; Math.abs(term) > 1e-17 * Math.abs(sum); k += 2) sum += term *= x * x / k;
   return 0.5 + sum * Math.exp(-x * x / 2) / Math.sqrt(2 * Math.PI);
+}
+// Abramowitz and Stegun 26.2.23, and Halley's steps from there.
+function normalQuantile(p) {
+  if (p > 0.5) return -normalQuantile(1 - p);
+  const t = Math.sqrt(-2 * Math.log(p));
+  let x = (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) - t;
+  for (let k = 0; k < 3; k++) {
+    const step = (normal(x) - p) * Math.sqrt(2 * Math.PI) * Math.exp(x * x / 2);
+    x -= step / (1 + x * step / 2);
+  }
+  return x;
 }
 // Imbens and Manski (2004): Φ(c + width/error) - Φ(-c) = level; the error is that of the longest interval.
 function rangeLevel(model, found) {
