@@ -49,6 +49,8 @@ _EXPONENT = 600.0  # e to it still fits a float, with room for what it is multip
 _SKEWED = ("log_loss",)  # the skewness that few labels bring is allowed for
 # Areas of ranks: shares of pairs of rows in the right order.
 RANKED = ("roc_auc", "lift_auc", "partial_roc_auc")
+# Below it an order is turned round; an even one is not, whatever the rounding of its sums.
+TURNED = 0.5 - 1e-9
 
 
 def area_estimate(
@@ -241,7 +243,7 @@ def _binormal_low(moves: Spread, share: float, variance: float, room: float, lev
     mass = moves.rows.masses[LABELLED]
     labelled = np.flatnonzero(mass > 0)
     below = roc_auc(recovered(moves.rows, design.mixing)).positive[labelled]
-    if share < 0.5:  # noqa: PLR2004
+    if share < TURNED:
         share, below = 1 - share, 1 - below
     edge = 0.5 / max(float(design.effective[UNLABELED:].sum()), 1.0)  # half a row
     z = float(ndtri((1 + level) / 2))
@@ -291,7 +293,7 @@ def ranked_interval(
     The more of the variance a perfect order would have (`crowded`, where many of the unlabeled rows
     are positive), the less do errors shrink towards 1, and the scale of odds fits better.
     """
-    if share < 0.5:  # noqa: PLR2004 - an order turned round has the same errors
+    if share < TURNED:  # an order turned round has the same errors
         low, high = ranked_interval(
             1 - share, variance, steady, t, steady_reach, crowded, free, normal, trust
         )
@@ -325,7 +327,7 @@ def odds_interval(share: float, variance: float, steady: float, t: float) -> tup
     The steady part of the variance is there even if no row is misplaced; the rest grows with the
     odds of a misplaced pair. Without the former this is the logit.
     """
-    if share < 0.5:  # noqa: PLR2004 - an order turned round has the same errors
+    if share < TURNED:  # an order turned round has the same errors
         low, high = odds_interval(1 - share, variance, steady, t)
         return 1 - high, 1 - low
     # The derivative of (1 - share)/share is 1/share².

@@ -217,7 +217,7 @@ function grownEnds(value, variance, steady, t) {
   return [-t, t].map((q) => unit * Math.sinh(Math.asinh(value / unit) + q * rate));
 }
 function oddsEnds(share, variance, steady, t) {
-  if (share < 0.5) return oddsEnds(1 - share, variance, steady, t).map((end) => 1 - end).reverse();
+  if (share < 0.5 - 1e-9) return oddsEnds(1 - share, variance, steady, t).map((end) => 1 - end).reverse();
   return grownEnds((1 - share) / share, variance / share ** 4, steady / share ** 4, t).map((end) => end > -1 ? 1 / (1 + end) : 1).reverse();
 }
 // How an area of ranks would vary if all positives lay above all others (three points of Gauss and Legendre each).
@@ -243,7 +243,7 @@ function binormalLow(d, share, variance, free, room, phi) {
   const edge = 0.5 / Math.max(model.effective[1] + model.effective[2], 1), label = model.dataset && model.single ? labelMoves(d, phi) : phi[0];
   let above = 0;
   const fpr = Array.from(model.masses[0], (_, i) => { const mass = KINDS.reduce((s, k) => s + x.negative[k] * model.masses[k][i], 0); return (above += mass) - mass / 2; });
-  const turned = share < 0.5, below = cells.map((i) => clip(turned ? fpr[i] : 1 - fpr[i], edge, 1 - edge)), inside = turned ? 1 - share : share;
+  const turned = share < 0.5 - 1e-9, below = cells.map((i) => clip(turned ? fpr[i] : 1 - fpr[i], edge, 1 - edge)), inside = turned ? 1 - share : share;
   const [area, end] = binormalEnd(below, cells.map((i) => model.masses[0][i]), size, model.z);
   const others = Math.max(variance - free * meanVariance(d, label, 0) / room ** 2, 0);
   return inside - free * (inside - area) - Math.hypot(Math.sqrt(free) * (area - end), model.z * Math.sqrt(others));
@@ -259,7 +259,7 @@ function binormalEnd(below, mass, size, z) {
 }
 // The arcsine's ends; the lower one further, at Wilson's or that of normal scores, as far as the variance is not that of a perfect order; on the scale of odds as far as a perfect order would have it.
 function rankEnds(share, variance, steady, t, steadyReach, crowded, free, normal, trust) {
-  if (share < 0.5) return rankEnds(1 - share, variance, steady, t, steadyReach, crowded, free, normal, trust).map((end) => 1 - end).reverse();
+  if (share < 0.5 - 1e-9) return rankEnds(1 - share, variance, steady, t, steadyReach, crowded, free, normal, trust).map((end) => 1 - end).reverse();
   const inside = Math.max(Math.min(share, 1 - Math.sqrt(steady)), 0.5), even = inside * (1 - inside), known = steady / variance;
   if (!(even > 0) || variance === 0) return [-t, t].map((q) => share + q * Math.sqrt(variance));
   const middle = Math.asin(Math.sqrt(inside)), reach = t * Math.sqrt(variance / even) / 2;
