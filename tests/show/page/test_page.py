@@ -22,6 +22,8 @@ from undercount.show.page.page import as_page
 from undercount.show.page.report import as_frame, write_page
 
 ONE, FIVE = 70_000, 160_000
+# After reviews a page shows two answers, of every metric in the table.
+REVIEWED = 71_000
 
 
 @cache
@@ -237,4 +239,4 @@ def test_page_after_reviews_is_small() -> None:
     plan = uc.plan_reviews(label, score, unlabeled=0, budget=100, threshold=0.7)
     reviews = plan.answered(truth[plan.rows])
     evaluation = uc.evaluate(label, score, unlabeled=0, threshold=0.7, reviews=reviews)
-    assert len(as_page([evaluation]).encode()) <= ONE
+    assert len(as_page([evaluation]).encode()) <= REVIEWED

@@ -17,7 +17,8 @@ BASE = len(_LETTERS)
 
 def tighten_style(text: str) -> str:
     """Return a style sheet without the spaces that it does not need."""
-    return re.sub(r"\s*([{};,])\s*|(?<=[\w-])(:) (?=[^{}]*[;}])", r"\1\2", text)
+    tight = re.sub(r"\s*([{};,])\s*|(?<=[\w-])(:) (?=[^{}]*[;}])", r"\1\2", text)
+    return tight.replace(";}", "}")
 
 
 def tighten_script(text: str) -> str:
