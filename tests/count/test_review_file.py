@@ -277,6 +277,12 @@ def test_verdicts_are_never_written_over(tmp_path):
         assert path.read_bytes() == before
     write_review_file(sheet(verdict=(1, 0, 1, np.nan, 1)), path)  # holds them all
     assert read_review_files([path]).n_answered == 4
+    header, *rows = cells(sheet(verdict=(1, 0, np.nan, np.nan, 1)))
+    rows[2][header.index("verdict")] = "maybe"  # nobody knows what it means: it is not lost
+    before = save(path, [header, *rows]).read_bytes()
+    with pytest.raises(InputError, match="whose verdicts cannot be read, and would be overwritten"):
+        write_review_file(sheet(), path)
+    assert path.read_bytes() == before
     path.write_text("notes of somebody")  # as every other output is
     write_review_file(sheet(), path)
     assert read_review_files([path]).n_answered == 0

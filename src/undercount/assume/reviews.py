@@ -483,16 +483,7 @@ def keep_apart(counts: ScoreCounts, reviews: Reviews) -> ScoreCounts:
     n_cells = len(counts.score)
     rest = np.maximum(counts.unlabeled - np.bincount(whole, held, n_cells), 0.0)
     rows = held + (rest / np.maximum(np.bincount(whole, minlength=n_cells), 1))[whole]
-    none = np.zeros(len(parts))
-    split = ScoreCounts.from_counts(
-        np.concatenate([counts.score[~bare], parts]),
-        np.concatenate([counts.positive[~bare], none]),
-        np.concatenate([counts.negative[~bare], none]),
-        np.concatenate([counts.unlabeled[~bare], rows]),
-        merged=np.concatenate([counts.merged[~bare], none == 0]),
-        squared_weight=counts.squared_weight if counts.weighted else None,
-    )
-    return replace(split, clusters=counts.clusters)
+    return _put_parts(counts, bare, parts, rows)
 
 
 def split_merged(counts: ScoreCounts, parts: int) -> ScoreCounts:
@@ -509,14 +500,21 @@ def split_merged(counts: ScoreCounts, parts: int) -> ScoreCounts:
     split[split], inside = apart, inside[apart]
     if not np.any(split):
         return counts
-    rows = counts.unlabeled[split]
-    none = np.zeros(parts * len(rows))
+    rows = np.repeat(counts.unlabeled[split] / parts, parts)
+    return _put_parts(counts, split, inside.ravel(), rows)
+
+
+def _put_parts(
+    counts: ScoreCounts, split: NDArray[np.bool_], score: FloatArray, rows: FloatArray
+) -> ScoreCounts:
+    """Put parts of unlabeled rows in the place of the cells that were split."""
+    none, kept = np.zeros(len(score)), ~split
     finer = ScoreCounts.from_counts(
-        np.concatenate([score[~split], inside.ravel()]),
-        np.concatenate([counts.positive[~split], none]),
-        np.concatenate([counts.negative[~split], none]),
-        np.concatenate([counts.unlabeled[~split], np.repeat(rows / parts, parts)]),
-        merged=np.concatenate([counts.merged[~split], none == 0]),
+        np.concatenate([counts.score[kept], score]),
+        np.concatenate([counts.positive[kept], none]),
+        np.concatenate([counts.negative[kept], none]),
+        np.concatenate([counts.unlabeled[kept], rows]),
+        merged=np.concatenate([counts.merged[kept], none == 0]),
         squared_weight=counts.squared_weight if counts.weighted else None,
     )
     return replace(finer, clusters=counts.clusters)

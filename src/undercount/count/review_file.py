@@ -114,13 +114,16 @@ def write_review_file(sheet: ReviewSheet, path: str | Path) -> None:
 
 
 def _refuse_loss(sheet: ReviewSheet, path: Path) -> None:
-    """Refuse to write over answers: they are somebody's work."""
+    """Refuse to write over answers, readable or not: they are somebody's work."""
+    if not path.is_file() or not _is_review_file(path):
+        return
     try:
-        there = read_review_files([path]) if path.is_file() else None
-    except InputError:  # another file, or one that nobody could read
-        return
-    if there is None:
-        return
+        there = read_review_files([path])
+    except InputError as error:
+        raise InputError(
+            f"{path} is a review file whose verdicts cannot be read, and would be overwritten; "
+            f"name another file, or move this one away. {error}"
+        ) from None
     given = _verdicts_by_row(sheet)
     lost = sum(given.get(row) != verdict for row, verdict in _verdicts_by_row(there).items())
     if lost:
@@ -128,6 +131,14 @@ def _refuse_loss(sheet: ReviewSheet, path: Path) -> None:
             f"{path} holds {lost:,} verdict{'s' * (lost > 1)} that the plan would overwrite; name "
             "another file, or move this one away"
         )
+
+
+def _is_review_file(path: Path) -> bool:
+    """Whether a file has the columns in which people answer."""
+    try:
+        return any(_is_header(cells) for _, cells in _split_lines(path))
+    except InputError:  # no text
+        return False
 
 
 def _verdicts_by_row(sheet: ReviewSheet) -> dict[tuple[float, ...], float]:

@@ -67,8 +67,8 @@ def reviews_for(
     """Say how many more reviews, planned for it, would make a metric that sharp; None: unknown.
 
     The first number is what the verdicts so far make likeliest: with so many the interval was a
-    tenth to a half wider in most draws. The second did in four of five. Reckoned as a plan with
-    these reviews does. By another threshold than theirs, or another model's scores, no such plan is
+    tenth to a half wider in most draws. The second did in most. Reckoned as a plan with these
+    reviews does. By another threshold than theirs, or another model's scores, no such plan is
     made: then it is how many a plan of its own would need.
     """
     prices = _further_prices(evaluation, row.metric)

@@ -71,8 +71,9 @@ class Reviewed:
     chooses nothing: reviews alone lead unless the user vouches for the labels. It also rejects
     random labels if the rows were scored by a model that was trained on these very rows.
 
-    Areas count a pair of rows between two neighbouring scores that are labelled or reviewed one
-    half where counts are compact: far less than their error.
+    Areas of pairs count a pair of rows between two neighbouring labelled scores one half where
+    counts are compact: far less than their error. Average precision and the highest rows, in which
+    a handful of rows decides, keep verdicts apart.
 
     Examples
     --------
