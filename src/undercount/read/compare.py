@@ -692,7 +692,8 @@ def _reviewed_models(
             cells = reviewed.cells(counts)
         else:  # the plan's own model, row by row as well, and reviewed rows apart as in the others
             pool = np.flatnonzero(rows.labels == KIND_LABELS[1])
-            counts = rows(reviewed.reviews.score[reviewed.reviews.answered].tolist())
+            seen = reviewed.reviews.score[reviewed.reviews.answered].tolist()
+            counts = replace(rows, knots=(*rows.knots, *seen))([])
             cells = reviewed.finer_cells(evaluation.counts, counts)
             cells = CrossedCells.of(counts, rows.scores, cells, rows.scores, pool)
         cell = np.searchsorted(-counts.score, -rows.scores.astype(np.float64))
