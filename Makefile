@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test pytest coverage test-oldest lint docs bench fuzz faults validity reproduce clean
+.PHONY: demo test quick pytest coverage test-oldest lint docs bench fuzz faults validity reproduce clean
 .DELETE_ON_ERROR:
 
 .venv/pip:
@@ -58,10 +58,10 @@ lint: .venv/test
 	$(BIN)/mypy
 
 # One process a core: threads of their own would only wait for each other.
-pytest coverage validity test-oldest fuzz: export OMP_NUM_THREADS = 1
-pytest coverage validity test-oldest fuzz: export OPENBLAS_NUM_THREADS = 1
+pytest quick coverage validity test-oldest fuzz: export OMP_NUM_THREADS = 1
+pytest quick coverage validity test-oldest fuzz: export OPENBLAS_NUM_THREADS = 1
 # Hundreds of processes load the package: compiling it each time would take longer than the tests.
-pytest coverage: export PYTHONDONTWRITEBYTECODE =
+pytest quick coverage: export PYTHONDONTWRITEBYTECODE =
 # Neighbours run in the same process, so that what a file of tests starts is started once.
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow'
 
@@ -72,6 +72,15 @@ test:
 
 pytest: .venv/test .venv/browser .venv/database
 	$(PYTEST)
+
+# The daily loop: nouns, laws, verdicts and words, without browsers, engines and simulations.
+QUICK := tests/golden tests/laws tests/test_layers.py tests/test_public_api.py tests/test_shares.py \
+  tests/test_counts.py tests/test_curve.py tests/test_errors.py tests/test_estimate.py \
+  tests/read/test_verdict.py tests/read/test_requirement.py tests/read/test_results.py \
+  tests/show/test_text.py tests/show/test_plain_words.py
+quick: .venv/test
+	$(BIN)/ruff check --quiet .
+	$(PYTEST) $(QUICK)
 
 # Which lines no test reaches: following each of them costs half as much again as the tests.
 coverage: .venv/test .venv/browser .venv/database

@@ -63,9 +63,12 @@ def draw_problem():
     ax.text(naive + 0.04, 3, f"{naive:.2f}", va="center", color=NAIVE, fontsize=13)
     for place, estimate, colour in ((2, alone, OURS), (1, reviewed, REVIEWED)):
         ax.plot([estimate.low, estimate.high], [place, place], color=colour, lw=6, alpha=0.5)
+        words = f"{estimate.value:.2f}"
+        if estimate.range_only:  # labels and scores point to no value
+            words = f"{estimate.low:.2f} – {estimate.high:.2f}"
         ax.plot(estimate.value, place, "o", color=colour, ms=10)
         ax.text(
-            estimate.low - 0.02, place, f"{estimate.value:.2f}",
+            estimate.low - 0.02, place, words,
             va="center", ha="right", color=colour, fontsize=13,
         )
     rows = ("unlabeled = negative", "from labels and scores alone", "after 60 reviews")

@@ -44,9 +44,12 @@ def test_files_of_the_recipes_are_there(name):
     assert (PACKAGE / name).exists() or (ROOT / name).exists()
 
 
-@pytest.mark.parametrize(
-    "folder", ["laws", "papers", "engines", "browser", "validity", "fuzz", "faults", "golden"]
-)
+OTHER_FOLDERS = (
+    "laws", "matrix", "papers", "engines", "browser", "validity", "fuzz", "faults", "golden",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("folder", OTHER_FOLDERS)
 def test_tests_have_the_other_folders(folder):
     assert (ROOT / "tests" / folder).is_dir()
     assert folder in listed()["tests/"]
@@ -54,7 +57,7 @@ def test_tests_have_the_other_folders(folder):
 
 def test_tests_mirror_the_package():
     """A folder of tests is one of the package, or one of those that the tree names."""
-    extra = {"laws", "papers", "engines", "browser", "validity", "data", "fuzz", "faults", "golden"}
+    extra = {*OTHER_FOLDERS, "data"}
     for path in (ROOT / "tests").rglob("*"):
         parts = path.relative_to(ROOT / "tests").parts
         if path.is_dir() and parts[0] not in extra and "__pycache__" not in parts:

@@ -45,9 +45,11 @@ def test_picture():
     evaluations, _ = evaluate_fraud()
     rows = evaluations[0].rows
     place = [row.metric for row in rows].index("precision")
+    alone = evaluations[0]["precision"]
+    assert alone.range_only
+    assert f">{alone.low:.2f} – {alone.high:.2f}</text>" in PICTURE
     values = (
         rows[place].naive,
-        evaluations[0]["precision"].value,
         review_fraud()["precision"].value,
         find_truth(evaluations)[0][0][place],
     )

@@ -26,6 +26,7 @@ from .curve import CurveBounds as CurveBounds
 from .curve import OperatingCurve as OperatingCurve
 from .curve import OperatingPoint as OperatingPoint
 from .errors import Check as Check
+from .errors import CompactCountsWarning as CompactCountsWarning
 from .errors import InputError as InputError
 from .errors import MisfitWarning as MisfitWarning
 from .errors import SmallSampleWarning as SmallSampleWarning

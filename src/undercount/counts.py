@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,12 +19,23 @@ from undercount.count.kernel.table import (
     add_up,
     bound_auc_error,
     coarsen,
+    find_cells,
     insert_knots,
+    merge_every_bare,
+    regroup_rows,
     sum_equal_scores,
 )
 from undercount.count.kernel.walk import THIN_FROM, Walk, walk_table
 from undercount.curve import FloatArray, blocks
-from undercount.errors import InputError, check_flag, keep_scores, named, real_number, wording
+from undercount.errors import (
+    InputError,
+    check_flag,
+    keep_scores,
+    keep_threshold,
+    named,
+    real_number,
+    wording,
+)
 
 BoolArray = NDArray[np.bool_]
 CLASSES = ("positive", "negative", "unlabeled")
@@ -50,6 +61,9 @@ class ScoreCounts:
         Sums of squared weights of the three classes, for effective sample sizes.
     clusters : ClusterPairs, optional
         How many pairs of rows share a cluster, if rows were counted by cluster.
+    rows : array of shape (3, cells), optional
+        How many positive, negative and unlabeled rows of a weight above 0 each cell holds, if
+        they carry weights and were counted: the highest rows are a number of rows, not of weights.
 
     Examples
     --------
@@ -66,6 +80,7 @@ class ScoreCounts:
     merged: BoolArray
     squared_weight: tuple[float, float, float]
     clusters: ClusterPairs | None = None
+    rows: FloatArray | None = None
 
     @classmethod
     def from_rows(
@@ -92,7 +107,7 @@ class ScoreCounts:
         sample_weight : array-like, optional
             Importance of each row, not negative; only ratios count. Intervals at thresholds rest
             on Kish's effective sizes, those of areas also on the labelled rows' own weights. For
-            counted repetitions use `from_counts`.
+            counted repetitions use `from_counts`. A row of weight 0 is left out.
         compact : bool
             Merge neighbouring scores that carry no labelled row: much smaller and faster, and
             exact for every curve and, if labels are pure, for every area and interval. Losses
@@ -103,9 +118,9 @@ class ScoreCounts:
         if is_tensor(score) or is_tensor(y):
             from undercount.count.tensors import device_rows  # noqa: PLC0415 - few need it
 
-            rows = device_rows(y, score, sample_weight)
-            if rows is not None:
-                return cls.from_table(*rows.count(unlabeled, compact=compact, knots=knots))
+            away = device_rows(y, score, sample_weight)
+            if away is not None:
+                return cls.from_table(*away.count(unlabeled, compact=compact, knots=knots))
         labels, scores = read_pair(y, score, unlabeled, sample_weight=sample_weight)
         if len(scores) == 0:
             raise InputError("y and score must hold at least one row; got none")
@@ -115,7 +130,8 @@ class ScoreCounts:
             table = insert_knots(compact_table(scores, labels, weights, knots), knots)
         else:
             table = full_table(scores, labels, weights)
-        return cls.from_table(table, sum_squares(labels, weights))
+        rows = None if weights is None else _count_rows(table, scores, labels, weights)
+        return cls.from_table(table, sum_squares(labels, weights), rows)
 
     @classmethod
     def from_counts(
@@ -127,6 +143,7 @@ class ScoreCounts:
         *,
         merged: ArrayLike | None = None,
         squared_weight: tuple[float, float, float] | None = None,
+        rows: ArrayLike | None = None,
     ) -> "ScoreCounts":
         """Make a table from counts in any order; equal scores are added up.
 
@@ -138,6 +155,9 @@ class ScoreCounts:
             Cells that stand for several scores, of which `score` is the lowest.
         squared_weight : tuple, optional
             Sums of squared weights of the three classes, if the counts are sums of weights.
+        rows : array-like of shape (3, cells), optional
+            Positive, negative and unlabeled rows at each score, if the counts are sums of weights.
+            Without them nothing can be said of a number of highest rows.
 
         Examples
         --------
@@ -154,10 +174,29 @@ class ScoreCounts:
         several = np.zeros(len(scores), bool) if merged is None else np.asarray(merged, bool)
         table = sum_equal_scores(scores, columns, several)
         sums = [float(column.sum()) for column in table.classes]
-        return cls.from_table(table, squared_weight or (sums[0], sums[1], sums[2]))
+        squares = squared_weight or (sums[0], sums[1], sums[2])
+        if rows is None:
+            return cls.from_table(table, squares)
+        known = _read_rows(rows, columns)
+        if squared_weight is None:
+            if not np.array_equal(known, columns):
+                raise InputError(
+                    "counts that are not the numbers of their rows are sums of weights; pass "
+                    "squared_weight too"
+                )
+            return cls.from_table(table, squares)
+        kept = known.any(axis=0)
+        return cls.from_table(
+            table, squares, regroup_rows(table.score, scores[kept], known[:, kept])
+        )
 
     @classmethod
-    def from_table(cls, table: Table, squared_weight: tuple[float, float, float]) -> "ScoreCounts":
+    def from_table(
+        cls,
+        table: Table,
+        squared_weight: tuple[float, float, float],
+        rows: FloatArray | None = None,
+    ) -> "ScoreCounts":
         """Take over a table that the kernel has made of validated rows."""
         columns = (table.score, *table.classes)
         # A class without rows may be one zero that stands for all cells.
@@ -166,9 +205,14 @@ class ScoreCounts:
             for column in columns
         ]
         merged = np.ascontiguousarray(table.merged)
-        for array in (*arrays, merged):
+        for array in (*arrays, merged, *(() if rows is None else (rows,))):
             array.setflags(write=False)
-        return cls(arrays[0], arrays[1], arrays[2], arrays[3], merged, squared_weight)
+        return cls(arrays[0], arrays[1], arrays[2], arrays[3], merged, squared_weight, rows=rows)
+
+    def in_cells(self, table: Table) -> "ScoreCounts":
+        """Return the same rows in a table whose cells unite some of these, or are empty."""
+        rows = None if self.rows is None else regroup_rows(table.score, self.score, self.rows)
+        return ScoreCounts.from_table(table, self.squared_weight, rows)
 
     @property
     def table(self) -> Table:
@@ -198,12 +242,45 @@ class ScoreCounts:
     @property
     def weighted(self) -> bool:
         """Whether rows carried weights other than 1."""
-        return self.squared_weight != (self.n_positive, self.n_negative, self.n_unlabeled)
+        sizes = self.n_positive, self.n_negative, self.n_unlabeled
+        return self.rows is not None or self.squared_weight != sizes
+
+    @property
+    def cell_rows(self) -> FloatArray:
+        """Positive, negative and unlabeled rows in each cell, whatever they weigh."""
+        if not self.weighted:
+            return np.stack(self.table.classes)
+        if self.rows is None:
+            raise InputError(
+                "the highest rows are a number of rows, and these counts are sums of weights that "
+                "do not say how many rows they are of",
+                code="rows",
+                argument="top",
+                hint="count the rows again and keep every score ("
+                f"{keep_scores('compact=False')}), pass the rows themselves, or leave out "
+                f"{named('top')} and name a {named('threshold')}",
+            )
+        return self.rows
 
     @property
     def compact(self) -> bool:
         """Whether some cells stand for several scores."""
         return bool(self.merged.any())
+
+    @cached_property
+    def canonical(self) -> "ScoreCounts":
+        """The same rows in the one form that every way of counting them leads to.
+
+        Neighbouring scores without a labelled row are one cell, whether they were kept apart or
+        not, and no cell is empty. Estimates of the share and areas are read from it, so that rows,
+        frames, files, databases and sums of parts give the same numbers to the last bit (sums of
+        weights that a float cannot hold exactly round in the order in which they were added).
+        """
+        table = merge_every_bare(self.table)
+        if len(table.score) == len(self.score):
+            return self
+        merged = ScoreCounts.from_table(table, self.squared_weight)
+        return merged if self.clusters is None else replace(merged, clusters=self.clusters)
 
     def effective_size(self, label: str) -> float:
         """Kish's effective number of rows of a class: (sum of weights)² / sum of squares."""
@@ -261,7 +338,7 @@ class ScoreCounts:
             raise InputError(
                 f"threshold {threshold} lies inside a merged cell of compact counts, where only "
                 "sums were kept; "
-                f"{keep_scores(f'pass knots=[{threshold}] when counting, or compact=False')}"
+                f"{keep_threshold(threshold)}"
             )
         return slice(stop)
 
@@ -293,7 +370,8 @@ class ScoreCounts:
         0.75
         """
         if (upper, lower) not in self._areas:
-            self._areas[upper, lower] = self._auc(upper, lower)
+            # Sums of the same rows round alike only if they are added up in the same cells.
+            self._areas[upper, lower] = self.canonical._auc(upper, lower)  # noqa: SLF001 - of this class
         return self._areas[upper, lower]
 
     @cached_property
@@ -360,7 +438,9 @@ class ScoreCounts:
             )
         squares = np.add(self.squared_weight, other.squared_weight).tolist()
         table = add_tables(self.table, other.table)
-        return ScoreCounts.from_table(table, (squares[0], squares[1], squares[2]))
+        return ScoreCounts.from_table(
+            table, (squares[0], squares[1], squares[2]), _add_rows(table, self, other)
+        )
 
     def __radd__(self, other: object) -> "ScoreCounts":
         """Return the counts added to nothing, as `sum` begins."""
@@ -381,7 +461,7 @@ class ScoreCounts:
         """
         if not 1 <= real_number(n_bins) < math.inf:
             raise InputError(f"n_bins must be at least 1; got {n_bins!r}")
-        return ScoreCounts.from_table(coarsen(self.table, n_bins), self.squared_weight)
+        return self.in_cells(coarsen(self.table, n_bins))
 
     def _words(self) -> str:
         parts = (f"{amount(getattr(self, f'n_{name}'))} {kind}" for name, kind in _WORDS.items())
@@ -399,6 +479,46 @@ class ScoreCounts:
         )
 
 
+def _count_rows(
+    table: Table, score: NDArray[Any], labels: NDArray[np.int8], weights: FloatArray
+) -> FloatArray | None:
+    """Return how many rows of each class are in each cell; None if each that counts weighs 1."""
+    heavy = weights > 0
+    if (weights[heavy] == 1).all():
+        return None
+    cell, label = find_cells(table.score, score[heavy]), labels[heavy]
+    size = len(table.score)
+    kinds = [np.bincount(cell[label == kind], minlength=size) for kind in LABEL_OF.values()]
+    return np.array(kinds, np.float64)
+
+
+def _read_rows(rows: ArrayLike, columns: Sequence[FloatArray]) -> FloatArray:
+    """Return numbers of rows that may be those of counts; where nothing weighs there is no row."""
+    known = np.asarray(rows, np.float64)
+    weights = np.stack(columns)
+    possible = known.shape == weights.shape and bool(
+        (np.isfinite(known) & (known >= 0) & ((known > 0) | (weights == 0))).all()
+    )
+    if not possible:
+        raise InputError(
+            "rows must hold numbers of positive, negative and unlabeled rows, as many columns as "
+            "there are scores, above 0 wherever the counts are"
+        )
+    return np.where(weights > 0, known, 0.0)
+
+
+def _add_rows(table: Table, one: "ScoreCounts", other: "ScoreCounts") -> FloatArray | None:
+    """Return the rows of a sum; None if each weighs 1, or where a part does not know its own."""
+    weighted = [part for part in (one, other) if part.weighted]
+    if not weighted or any(part.rows is None for part in weighted):
+        return None
+    return np.asarray(
+        sum(regroup_rows(table.score, part.score, part.cell_rows) for part in (one, other))
+    )
+
+
+# How `read_pair` codes the classes, in their order.
+LABEL_OF = {"positive": 1, "negative": 0, "unlabeled": -1}
 _WORDS = {
     "positive": "labelled positive",
     "negative": "labelled negative",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from undercount.errors import (
     InputError,
     UndefinedMetricWarning,
-    keep_scores,
+    keep_threshold,
     named,
     real_number,
     warn,
@@ -409,7 +409,7 @@ class OperatingCurve(Rates[FloatArray]):
             raise InputError(
                 f"threshold {threshold} lies inside a merged cell ({low:.6g} to {high:.6g}), where "
                 "only sums were kept; "
-                f"{keep_scores(f'pass knots=[{threshold}] when counting, or compact=False')}"
+                f"{keep_threshold(threshold)}"
             )
         if index >= len(self.threshold):
             raise InputError(

@@ -1,4 +1,4 @@
-"""One error and three warnings that carry data, who hears the warnings, and checks.
+"""One error and four warnings that carry data, who hears the warnings, and checks.
 
 Messages are written for Python. Where a command line must say it otherwise they hold marks:
 `named` marks the name of an argument, `wording` advice that a terminal cannot follow. The marks
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Literal, Self, TypeAlias
+from typing import Literal, Self, TypeAlias, get_args
 
 # Start, middle and end of a mark: control characters, which nobody writes into a message.
 _START, _NEXT, _END = "\x02", "\x1f", "\x03"
@@ -54,9 +54,16 @@ def wording(python: str, terminal: str) -> str:
     return f"{_START}{python}{_NEXT}{_NEXT}{terminal}{_END}"
 
 
-def keep_scores(python: str, what: str = "the counts file") -> str:
-    """Write how to count so that every score is kept, which a terminal does by a command."""
-    return wording(python, f"make {what} with undercount count, which keeps every score")
+def keep_scores(python: str, terminal: str = "", *, what: str = "the rows") -> str:
+    """Write how to count so that scores are kept, which a terminal does by options of a command."""
+    options = f"{terminal}--exact, which keeps every score"
+    return wording(python, f"count {what} again with undercount count … {options}")
+
+
+def keep_threshold(threshold: float) -> str:
+    """Write how to count so that a threshold can be asked for."""
+    python = f"pass knots=[{threshold}] when counting, or compact=False"
+    return keep_scores(python, f"--threshold {threshold}, or ")
 
 
 def real_number(value: object) -> float:
@@ -250,8 +257,12 @@ class MisfitWarning(_Spoken, UserWarning):
 CONTRADICTED = "contradicted"
 # Rows score just what the threshold is in lower precision.
 ROUNDED = "rounded"
+# A question that has no answer under what is assumed: moving a share that reviews determine, say.
+NOT_IDENTIFIED = "not-identified"
 # Known negatives score too high for random labels, so that nothing can be built on labels.
 LOOKED_AT_HIGH = "looked-at-high"
+# What a question needs is not there: counts that join scores have no mean loss, say.
+MISSING_DATA = "missing-data"
 
 
 class SmallSampleWarning(_Spoken, UserWarning):
@@ -270,7 +281,20 @@ class SmallSampleWarning(_Spoken, UserWarning):
     """
 
 
-LibraryWarning: TypeAlias = UndefinedMetricWarning | MisfitWarning | SmallSampleWarning
+class CompactCountsWarning(_Spoken, UserWarning):
+    """Warn that scores were merged because there are so many; the message says what that costs.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> issubclass(uc.CompactCountsWarning, UserWarning)  # more than 2,097,152 distinct scores
+    True
+    """
+
+
+LibraryWarning: TypeAlias = (
+    UndefinedMetricWarning | MisfitWarning | SmallSampleWarning | CompactCountsWarning
+)
 
 
 @dataclass(frozen=True)
@@ -311,7 +335,7 @@ def collect_warnings(
     >>> str(found[0]), found[0].metric
     ('roc_auc would be 1.02', 'roc_auc')
     """
-    wanted = kinds or (UndefinedMetricWarning, MisfitWarning, SmallSampleWarning)
+    wanted = kinds or get_args(LibraryWarning)
     collector = _Collector(wanted, _COLLECTOR.get())
     token = _COLLECTOR.set(collector)
     try:

@@ -1,7 +1,7 @@
 """A number with its interval, what it rests on, and the scales on which intervals are made."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,12 +52,12 @@ class Interval:
 WIDE = 0.3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Estimate:
     """Hold a number with its interval, what it rests on, and how it was made.
 
-    `guess` says that it is little but a guess inside a wide interval: one that hangs on a share
-    which scores hardly tell, or on a few verdicts. Report the interval then.
+    Where `range_only` is true the data leave a range and point to no value in it, so that `value`
+    is NaN: of a metric that depends on a share which scores only bound from above, say.
 
     Examples
     --------
@@ -67,6 +67,8 @@ class Estimate:
     (0.7, True)
     >>> print(estimate)
     0.7 (0.6 to 0.8 at 95 %; needs random labels)
+    >>> print(estimate.without_value())
+    0.6 to 0.8 (a range at 95 %; needs random labels)
     """
 
     value: float
@@ -76,7 +78,7 @@ class Estimate:
     confidence_level: float = 0.95
     needs: tuple[str, ...] = ()
     method: str = ""
-    guess: bool = False
+    range_only: bool = False
 
     def __post_init__(self) -> None:
         if self.low > self.high:
@@ -87,18 +89,37 @@ class Estimate:
     def __float__(self) -> float:
         return self.value
 
+    def __repr__(self) -> str:
+        # A standard error of 0 would say that chance was measured; there is none, or none is known.
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        if not self.standard_error > 0:
+            values.pop("standard_error")
+        return f"Estimate({', '.join(f'{name}={value!r}' for name, value in values.items())})"
+
     def __str__(self) -> str:
         needs = ", ".join(self.needs) or "nothing"
         span = f"{self.low:.4g} to {self.high:.4g} at {self.confidence_level:.4g}"
         if 0 < self.confidence_level < 1:
             span = f"{self.low:.4g} to {self.high:.4g} at {100 * self.confidence_level:.4g} %"
-        guess = "a guess: " if self.guess else ""
-        return f"{self.value:.4g} ({guess}{span}; needs {needs})"
+        if self.range_only:
+            ends, level = span.split(" at ")
+            return f"{ends} (a range at {level}; needs {needs})"
+        return f"{self.value:.4g} ({span}; needs {needs})"
+
+    def without_value(self) -> "Estimate":
+        """Return the range alone, for data that point to no value in it."""
+        return replace(self, value=math.nan, standard_error=math.nan, range_only=True)
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a value, known or not: it is not 0/0."""
+        return self.range_only or self.open or not math.isnan(self.value)
 
     @property
     def wide(self) -> bool:
         """Whether the ends lie so far apart that the value between them says little."""
-        least = WIDE * max(abs(self.value), 1.0)  # a lift, say, passes 1
+        size = self.high if math.isnan(self.value) else self.value
+        least = WIDE * max(abs(size), 1.0)  # a lift, say, passes 1
         return self.high - self.low >= least  # never of NaN
 
     @property
@@ -111,6 +132,39 @@ class Estimate:
     def interval(self) -> Interval:
         """The interval alone."""
         return Interval(self.low, self.high)
+
+
+# An interval no wider than this is a point; its ends move outward by more than sums of rows round,
+# which nobody reads.
+POINT, OUTWARD = 1e-9, 1e-12
+
+
+def round_outward(
+    low: float, high: float, least: float = -math.inf, most: float = math.inf
+) -> tuple[float, float]:
+    """Move the ends of an interval that is but a point outward, so that they hold the truth.
+
+    Where nothing is left to chance (every row reviewed, say) an estimate is the truth, but for the
+    rounding of its sums: an interval from a number to itself would miss it.
+
+    Parameters
+    ----------
+    low, high : float
+        The ends.
+    least, most : float
+        The range of the metric, which they stay in.
+
+    Examples
+    --------
+    >>> from undercount.estimate import round_outward
+    >>> low, high = round_outward(0.1 + 0.2, 0.1 + 0.2)
+    >>> low < 0.3 < high, round_outward(1.0, 1.0, 0.0, 1.0)[1], round_outward(0.2, 0.4)
+    (True, 1.0, (0.2, 0.4))
+    """
+    if not high - low <= POINT:  # of NaN too
+        return low, high
+    reach = OUTWARD * max(1.0, abs(low), abs(high))
+    return max(low - reach, min(least, low)), min(high + reach, max(most, high))
 
 
 def to_scale(value: ArrayLike, scale: Scale) -> FloatArray:

@@ -86,6 +86,11 @@ class Shares:
             raise InputError(f"{named('label_purity')} must be in (0, 1]; got {label_purity}")
         # An estimate's interval may touch; only values and ranges that were stated must be apart.
         stated = not isinstance(unlabeled_prevalence, Estimate)
+        if share_interval and abs(highest_share - lowest_purity) <= _ROUNDING:
+            # A range that ends where nothing is recovered, as that of a consensus may, ends there.
+            highest_share = float(clip_share(highest_share, lowest_purity))
+            share_interval = Interval(min(share_interval.low, highest_share), highest_share)
+            stated = False
         if (stated and highest_share >= lowest_purity - _ROUNDING) or share >= purity - _ROUNDING:
             _refuse_impurer(highest_share, lowest_purity)
         spans, errors = (share_interval, purity_interval), (share_error, purity_error)
@@ -560,6 +565,20 @@ def _estimated(counts: ScoreCounts, share: Any, label_purity: Share) -> Share:
         share = copy.deepcopy(share).fit(counts)
     refuse_other_purity(share, _read(label_purity, "label_purity")[0])
     return cast("Share", share.estimate())
+
+
+def reads_scores(share: Any) -> bool:
+    """Whether a share is an estimator that reads the scores themselves, not their order alone.
+
+    Examples
+    --------
+    >>> from undercount.prevalence import Dedpul
+    >>> from undercount.shares import reads_scores
+    >>> reads_scores(Dedpul(scale="score")), reads_scores(Dedpul()), reads_scores(0.1)
+    (True, False, False)
+    """
+    known = hasattr(share, "reads_scores") and not isinstance(share, type)
+    return known and bool(share.reads_scores())
 
 
 def refuse_other_purity(estimator: Any, purity: float) -> None:

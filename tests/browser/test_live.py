@@ -9,13 +9,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 import undercount as uc
 from undercount.read.evaluation import POINT_METRICS, Evaluation
 from undercount.read.intervals.labelling_bias import bias_ends
 from undercount.read.sensitivity import AREAS
-from undercount.show.text import answer_words, is_guess
 
 pytestmark = pytest.mark.browser
 SLIDERS = ("share", "threshold", "purity", "gamma")
@@ -156,8 +157,7 @@ def test_an_estimated_share_keeps_its_interval_when_the_threshold_moves(
     expected += evaluation.metric_rows(AREAS, None, at.cells)
     for row, wanted in zip(table(opened), expected, strict=True):
         found = wanted.estimate
-        guess = is_guess(evaluation, wanted)
-        value = answer_words(evaluation, wanted) if guess else f"{found.value:.3f}"
+        value = "" if found.range_only else f"{found.value:.3f}"
         assert row[2:4] == [value, said(found.low, found.high)], wanted.metric
 
 
@@ -168,7 +168,7 @@ def test_first_numbers_are_the_exact_ones_of_the_whole_data(open_page: Any, case
         estimate = fact.estimate
         assert row[1:4] == [
             f"{fact.naive:.3f}",
-            f"{estimate.value:.3f}",
+            "" if estimate.range_only else f"{estimate.value:.3f}",
             said(estimate.low, estimate.high),
         ]
     assert [row[0] for row in table(opened)][:2] == ["recall@0.6", "precision@0.6"]
@@ -333,3 +333,28 @@ def test_impossible_shares_are_shaded_and_said_not_drawn(open_page: Any, cases: 
     opened.settle()
     assert {row[2] for row in table(opened)} == {"–"}
     assert page.locator("#sweep .dot").count() == 0
+
+
+def test_no_slider_moves_a_naive_value_of_all_rows(open_page: Any, cases: Any) -> None:
+    # More scores than the page has cells: these alone would give another average precision.
+    _, label, score = cases.simulated(3000)
+    evaluation = uc.evaluate(label, score, unlabeled=0, unlabeled_prevalence=0.06, threshold=0.6)
+    opened = open_page([evaluation])
+    coarse = numbers.rebuilt(opened.facts())
+    known = average_precision_score(label, score)
+    naive = uc.naive_curve(coarse).average_precision
+    assert abs(naive - known) > 1e-5  # else nothing is tried
+    code = (
+        "undercount.rowsOf(undercount.models[0]).map((row) => [row.name, [row.naive, row.least]])"
+    )
+    assert opened.page.evaluate("undercount.models[0].m") < len(np.unique(score))
+    for move in ("share = 0.03", "place = 0.4", "gamma = 1.5", "purity = 0.97"):
+        opened.page.evaluate(f"undercount.state.{move}; undercount.update()")
+        opened.settle()
+        rows = dict(opened.page.evaluate(code))
+        assert rows["average_precision"][0] == pytest.approx(known, abs=1e-12), move
+        assert rows["roc_auc"][0] == pytest.approx(roc_auc_score(label, score), abs=1e-12), move
+        # The bound is the naive value, and impure labels have none.
+        least = rows["average_precision"][1]
+        assert least == (None if "purity" in move else pytest.approx(known, abs=1e-12)), move
+    assert table(opened)[POINT_METRICS.index("precision")][1] != f"{evaluation.rows[1].naive:.3f}"

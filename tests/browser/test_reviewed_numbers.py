@@ -1,17 +1,24 @@
-"""A page after reviews shows what the library found, until a slider leaves the reviews aside."""
+"""A page of what sliders cannot repeat (reviews, audits, clusters) shows the library's numbers."""
 
+from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
+import undercount as uc
+from undercount.errors import collect_warnings
+from undercount.read.evaluation import Evaluation
+from undercount.show.verdict_words import light_words
+
 pytestmark = pytest.mark.browser
 NAMES = ["random labels", "reviews alone", "chosen labels"]
 CURVE = """() => {
   const [model] = undercount.models, c = undercount.curveOf(model);
   return { at: model.found.at, tpr: [...c.tpr], fpr: [...c.fpr], flagged: [...c.flagged],
-    prevalence: c.prevalence, start: model.start, bands: model.found.bands,
+    prevalence: c.prevalence, start: model.start, bands: model.bands,
     threshold: model.curve.threshold };
 }"""
 BARS = """() => Object.fromEntries([...document.querySelectorAll("#bars svg")].map((svg) => [
@@ -74,22 +81,96 @@ def test_the_other_answer_is_marked_in_the_bars(
         beside = evaluation.reviewed.estimate(metric, 0.6, labels=other)
         assert marks[metric] == pytest.approx([100 * beside.low, 100 * beside.value], rel=1e-3)
     opened.page.evaluate("undercount.state.gamma = 1.5; undercount.update()")
-    assert opened.page.evaluate(BARS) == marks  # what was found stays found
+    assert opened.page.evaluate(BARS) == marks
 
 
-def test_without_reviews_the_sliders_recompute_from_labels(open_page: Any, cases: Any) -> None:
-    (evaluation,) = cases.reviewed()["random labels"]
-    opened = open_page([evaluation])
-    opened.page.evaluate("undercount.state.share = undercount.shareOf(undercount.models[0])")
-    opened.page.evaluate("undercount.update()")
-    rows = {
-        row["name"]: row for row in opened.page.evaluate("undercount.rowsOf(undercount.models[0])")
+@cache
+def fixed() -> dict[str, Evaluation]:
+    """Return evaluations whose numbers no formula of the page gives."""
+    rng = np.random.default_rng(5)
+    truth = rng.random(4000) < 0.15
+    score = 1 / (1 + np.exp(1.5 - rng.normal(1.8 * truth)))
+    # Customers are alike in score, and labelled as a whole.
+    customer = np.empty(4000, dtype=int)
+    customer[np.argsort(score)] = np.arange(4000) // 8
+    label = (truth & (rng.random(500) < 0.4)[customer]).astype(float)
+    known = np.where(rng.random(4000) < 0.3, truth, np.nan)
+    about = {"unlabeled": 0, "threshold": 0.5}
+    chosen = (truth & (rng.random(4000) < np.where(score > 0.5, 0.8, 0.1))).astype(float)
+    plan = uc.plan_reviews(chosen, score, budget=300, **about)
+    return {
+        "reviews": uc.evaluate(chosen, score, reviews=plan.answered(truth[plan.rows]), **about),
+        "audited": uc.evaluate(known, score, audited=True, threshold=0.5),
+        "clusters": uc.evaluate(label, score, prevalence=0.15, cluster=customer, **about),
+        "clusters, estimated": uc.evaluate(label, score, cluster=customer, **about),
     }
-    labelled = evaluation.counts.score >= 0.6
-    recall = evaluation.counts.positive[labelled].sum() / evaluation.counts.n_positive
-    assert rows["recall"]["value"] == pytest.approx(recall, abs=1e-9)
-    assert "without the reviews" in opened.page.text_content("#light")
-    assert "Moving a slider leaves the reviews aside" in opened.page.text_content("#reviews")
+
+
+FIXED = ["reviews", "audited", "clusters", "clusters, estimated"]
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_no_slider_moves_what_the_page_cannot_repeat(open_page: Any, name: str) -> None:
+    evaluation = fixed()[name]
+    opened = open_page([evaluation], after="#share=0.02&place=0.2&gamma=2&purity=0.9")
+    page = opened.page
+    assert "The sliders are off" in page.text_content("#fixed")
+    for slider in ("share", "threshold", "purity", "gamma"):
+        assert page.is_disabled(f"#{slider}")
+    page.evaluate("""() => { for (const id of ["share", "threshold", "purity", "gamma"]) {
+      const box = document.getElementById(id); box.value = box.max;
+      box.dispatchEvent(new Event("input"));
+    } }""")
+    opened.settle()
+    rows = page.evaluate("undercount.rowsOf(undercount.models[0])")
+    for row in rows:
+        found = evaluation[row["name"]]
+        assert [row["value"], row["low"], row["high"]] == pytest.approx(
+            [found.value, found.low, found.high], abs=1e-9, nan_ok=True
+        )
+    assert page.text_content("#light") == light_words(evaluation)
+    opened.assert_quiet()
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_bands_of_what_the_page_cannot_repeat_are_the_library_s(open_page: Any, name: str) -> None:
+    evaluation = fixed()[name]
+    page = open_page([evaluation]).page
+    thresholds = page.evaluate("undercount.models[0].curve.threshold")
+    bands = page.evaluate("undercount.bandOf(undercount.models[0])")
+    assert len(bands["precision"]["at"]) >= 10
+    score = evaluation.counts.score
+    for metric in ("recall", "precision"):
+        columns = [bands[metric][part] for part in ("at", "low", "high")]
+        for i, low, high in zip(*columns, strict=True):
+            place = float(score[np.argmin(np.abs(score - thresholds[i - 1]))])
+            with collect_warnings():
+                wanted = evaluation.estimate(metric, place)
+            assert (low, high) == pytest.approx((wanted.low, wanted.high), abs=1e-5)
+    # No group of scores has an interval, and nothing moves a share that is determined.
+    assert page.evaluate("undercount.calibrate(undercount.models[0]).every((g) => !g.low)")
+    assert page.is_hidden("#sweep-part") == (evaluation.reviewed is not None)
+
+
+@pytest.mark.parametrize(
+    ("name", "light"),
+    [("clusters", "if 15 % are positive"), ("clusters, estimated", "depends on the")],
+)
+def test_another_claim_is_judged_by_the_interval_of_clusters(
+    open_page: Any, name: str, light: str
+) -> None:
+    evaluation = fixed()[name]
+    low = evaluation["precision"].low
+    if name == "clusters":  # so that independent rows would meet the second goal as well
+        rows = replace(evaluation, clusters=None).estimate("precision", 0.5)
+        assert rows.low > low + 0.004
+    opened = open_page([evaluation])
+    for goal, words in ((low - 0.004, light), (low + 0.004, "not supported")):
+        opened.page.fill("#goal-value", f"{goal:.3f}")
+        opened.settle()
+        assert opened.page.text_content("#light").startswith(words)
+        assert "other shares are not followed" in opened.page.text_content("#change")
+    opened.assert_quiet()
 
 
 def test_what_a_test_found_wrong_is_not_marked(open_page: Any, cases: Any) -> None:

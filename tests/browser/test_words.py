@@ -1,6 +1,7 @@
 """What the page says of requirements is what the library says, also where none holds."""
 
 import importlib.util
+import re
 import sys
 import warnings
 from dataclasses import replace
@@ -14,7 +15,7 @@ import pytest
 import undercount as uc
 from undercount.read.percentages import percents_beside
 from undercount.read.requirement import parse_requirement
-from undercount.show.text import answer_words, case_words, is_guess
+from undercount.show.text import case_words, value_words
 from undercount.show.verdict_words import change_words, light_words
 
 pytestmark = pytest.mark.browser
@@ -131,51 +132,52 @@ def test_mcc_has_no_least_value_below_chance(open_page: Any, cases: Any) -> None
         assert bounded == {"precision", "F1", "average precision", "ROC AUC"}
 
 
-def guessed(cases: Any, strength: float = 1.8) -> uc.Evaluation:
-    """Leave the share to the scores, which hardly tell it."""
+def left_open(cases: Any, strength: float = 1.8) -> uc.Evaluation:
+    """Leave the share to the scores, which cannot tell it."""
     _, label, score = cases.simulated(strength=strength)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return uc.evaluate(label, score, unlabeled=0, threshold=0.6, name="guessed")
+        return uc.evaluate(label, score, unlabeled=0, threshold=0.6, name="open")
 
 
 @pytest.mark.parametrize("script", [True, False])
-def test_a_guess_does_not_lead_on_the_page_either(open_page: Any, cases: Any, script: bool) -> None:
-    evaluation = guessed(cases)
+def test_a_number_that_is_left_open_is_a_range_on_the_page(
+    open_page: Any, cases: Any, script: bool
+) -> None:
+    evaluation = left_open(cases)
     precision = next(row for row in evaluation.rows if row.metric == "precision")
-    assert is_guess(evaluation, precision)
-    words = answer_words(evaluation, precision)
-    assert "(guess " in words
+    assert precision.estimate.range_only
+    words = value_words(precision.estimate)
     opened = open_page([evaluation], java_script_enabled=script)
     page = opened.page
     lead = f"{page.text_content('#lead')} {page.text_content('#lead-range')}"
-    assert lead == f"precision {words}"
+    assert lead.strip() == f"precision {words}"
     cells = page.locator("#numbers tr").nth(1).locator("td")
     assert cells.nth(0).text_content() == "precision@0.6"
-    assert cells.nth(2).text_content() == words
+    assert (cells.nth(2).text_content(), cells.nth(3).text_content()) == ("", words)
     bar = page.locator("#bars > div").first.locator("> span").nth(1)
-    assert bar.text_content() == words
+    assert bar.text_content().strip() == words
     if not script:
         return
     assert words in page.text_content("#headline")
     terminal = " ".join(str(evaluation).split())
     real = page.text_content("#flagged").split("), ", 1)[1].rstrip(".")
     assert real.startswith(tuple("0123456789"))
-    assert "(guess " in real
     assert real in terminal
+    assert page.locator("#bars svg").first.locator("circle").nth(1).get_attribute("hidden") == ""
     opened.assert_quiet()
 
 
 def test_a_share_that_is_set_lets_the_value_lead(open_page: Any, cases: Any) -> None:
-    opened = open_page([guessed(cases)])
+    opened = open_page([left_open(cases)])
     page = opened.page
     page.evaluate("undercount.state.place = 0.2; undercount.update()")  # still the estimated share
     opened.settle()
-    assert "(guess " in page.text_content("#lead-range")
+    assert page.text_content("#lead-range") == ""
     page.evaluate(f"undercount.state.share = {SHARE}; undercount.update()")
     opened.settle()
-    for place in ("#lead", "#lead-range", "#numbers", "#bars", "#flagged"):
-        assert "guess" not in page.text_content(place)
+    assert re.fullmatch(r"precision [\d.]+", page.text_content("#lead"))
+    assert page.text_content("#lead-range")
     assert "about" in page.text_content("#flagged")
     opened.assert_quiet()
 

@@ -17,7 +17,7 @@ def test_compare_takes_a_threshold_a_model_and_one_share(folder, capsys):
     arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor"]
     assert main([*arguments, "--threshold", "0.8", "--threshold", "0.2"]) == 0
     printed = capsys.readouterr().out
-    table = printed.partition("At own thresholds, if ")[2].splitlines()
+    table = printed.partition("At own thresholds, ")[2].splitlines()
     assert [line.split()[:2] for line in table[2:4]] == [["good", "0.8"], ["poor", "0.2"]]
     assert "by the scores of good, for all models" in " ".join(printed.split())
 

@@ -232,6 +232,7 @@ def masked(text):
     [
         (["--audited"], "--gamma does not go with --reviews or --audited"),
         (["--by", "poor"], "--by does not go with --gamma"),
+        (["--reviews", "none.csv", "--labels", "random"], "the labels count as a fair sample"),
     ],
 )
 def test_a_bias_of_labels_is_refused_where_it_says_nothing(folder, capsys, options, said):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from undercount.cli.main import main
-from undercount.cli.streams import neutralise
+from undercount.show.layout import neutralise
 
 COLUMNS = ["--label", "y", "--score", "s", "--prevalence", "0.3"]
 

@@ -68,11 +68,17 @@ SPOKEN = {
     ),
     "merged cells": (
         ["merge", "{first}", "{second}", "-o", "merged.parquet"],
-        "make the parts with undercount count, which keeps every score",
+        (
+            "count the parts again with undercount count … --round 4 (each of them), or --exact, "
+            "which keeps every score"
+        ),
     ),
     "merged cell": (
         ["evaluate", "{first}", "--prevalence", "0.5", "--threshold", "7"],
-        "make the counts file with undercount count, which keeps every score",
+        (
+            "count the rows again with undercount count … --threshold 7.0, or --exact, which keeps "
+            "every score"
+        ),
     ),
     "no chooser": (
         ["select", "{audit}", *COLUMNS, "--method", "observed-score"],

@@ -1,6 +1,11 @@
 """One constructor for each engine: the same columns as a frame of that engine."""
 
 import importlib.util
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
 
 import duckdb
 import numpy as np
@@ -77,6 +82,8 @@ def same():
         for name in (*FIELDS, "merged"):
             np.testing.assert_array_equal(getattr(left, name), getattr(right, name), name)
         assert left.squared_weight == right.squared_weight
+        if not left.compact:
+            np.testing.assert_array_equal(left.cell_rows, right.cell_rows)
         assert not np.signbit(left.score[left.score == 0]).any()
 
     return check
@@ -109,3 +116,44 @@ def exact_auc(counts, one, other):
 @pytest.fixture
 def auc():
     return exact_auc
+
+
+# No server starts as root; Debian's package brings this user.
+SERVER_USER = "postgres"
+
+
+def programs():
+    """Find the newest server that is installed."""
+    found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    found += [pathlib.Path(path) for path in (shutil.which("initdb"),) if path]
+    return found[-1].resolve().parent if found else None
+
+
+@pytest.fixture(scope="session")
+def server():
+    """Start a server of its own in a temporary folder; return the URL."""
+    home = programs()
+    if home is None:
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    with tempfile.TemporaryDirectory(prefix="undercount-postgres-") as folder:
+        if os.geteuid() == 0:
+            shutil.chown(folder, SERVER_USER, SERVER_USER)
+        run = server_user(folder)
+        execute(run, home / "initdb", "-D", "data", "-U", "auditor", "--auth=trust", "-N")
+        settings = f"-k {folder} -c listen_addresses='' -c fsync=off"
+        execute(run, home / "pg_ctl", "-D", "data", "-w", "-l", "log", "-o", settings, "start")
+        try:
+            yield f"postgres://auditor:hush@/postgres?host={folder}"
+        finally:
+            execute(run, home / "pg_ctl", "-D", "data", "-w", "-m", "immediate", "stop")
+
+
+def server_user(folder):
+    """Return how programs of the server are started, and where."""
+    return (["runuser", "-u", SERVER_USER, "--"] if os.geteuid() == 0 else [], pathlib.Path(folder))
+
+
+def execute(run, program, *arguments):
+    prefix, folder = run
+    command = [*prefix, program, *arguments]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)  # noqa: S603 - ours

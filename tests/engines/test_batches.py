@@ -12,6 +12,9 @@ from undercount.count.files import read_counts
 from undercount.count.frames import count_scores
 from undercount.counts import ScoreCounts
 
+# What the default merges is what is looked at here; that it warns, in test_many_scores.py.
+pytestmark = pytest.mark.filterwarnings("ignore::undercount.CompactCountsWarning")
+
 
 def shapes(size):
     rng = np.random.default_rng(3)

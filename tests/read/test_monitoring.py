@@ -48,7 +48,7 @@ def test_recent_months_look_worse_naively_and_not_here():
     assert "mature" in str(result)
 
 
-def test_a_wide_range_leads_and_its_middle_is_called_a_guess(tmp_path):
+def test_a_wide_interval_stands_beside_its_value(tmp_path):
     # Of 1,200 rows in 15 months a dozen a month are flagged.
     score, seen, labels, _ = draw(np.random.default_rng(2), n=1200)
     with collect_warnings():
@@ -59,10 +59,9 @@ def test_a_wide_range_leads_and_its_middle_is_called_a_guess(tmp_path):
     wide = [each for each in known if each.high - each.low >= 0.3]
     assert wide
     for each in wide:
-        said = f"{each.low:.3f} – {each.high:.3f} (guess {each.value:.3f})"
+        said = f"{each.value:.3f} ({each.low:.3f} – {each.high:.3f})"
         assert said in str(found)
         assert said in page.read_text()
-        assert f"{each.value:.3f} ({each.low:.3f}" not in str(found)
 
 
 def test_columns_of_the_table_never_meet():
@@ -283,6 +282,63 @@ def test_labels_still_arriving_forbid_to_report(tmp_path, capsys):
     assert capsys.readouterr().out.strip().startswith("DO NOT REPORT")
 
 
+def unlike_rows(rng, median_high=55.0, median_low=135.0, n=12_000, span=360):
+    """Rows of a year, 30 % positive; labels of scores from 1.5 on have a median of their own."""
+    seen, truth = rng.integers(0, span, n), rng.random(n) < 0.3
+    score = rng.normal(2.0 * truth)
+    scale = np.where(score >= 1.5, median_high, median_low) / np.log(2) ** (1 / 3)
+    late = seen + rng.weibull(3, n) * scale
+    found = np.where(truth & (late <= span), late, np.nan)
+    return {"score": score, "observed": seen, "found": found, "until": span}
+
+
+def test_numbers_that_a_check_contradicts_are_not_reported(tmp_path, capsys):
+    # Labels of high scores come sooner, so that too many hidden ones are made up for there.
+    made = unlike_rows(np.random.default_rng(1))
+    result = uc.monitor(**made, threshold=1.5)
+    truth = 0.3 * norm.sf(-0.5) / (0.3 * norm.sf(-0.5) + 0.7 * norm.sf(1.5))
+    assert result.late.mature_
+    assert result.metrics["precision"].low > truth + 0.05
+    assert result.fair.level == "fail"
+    assert not result.reportable
+    reason = "labels are no fair sample: labels of high scores come sooner"
+    words = " ".join(str(result).split())
+    assert words.startswith(f"DO NOT REPORT these numbers: {reason}")
+    assert "true value (" not in words
+    facts = json.loads(result.to_json())
+    assert facts["reportable"] is False
+    assert facts["unreportable_because"].startswith(reason)
+    assert result.require("precision >= 0.1").outcome == "inconclusive"
+    page = tmp_path / "page.html"
+    result.to_html(page)
+    text = page.read_text(encoding="utf-8")
+    assert text.index("DO NOT REPORT") < text.index(reason[1:]) < text.index("<table>")
+    assert "True value (" not in text
+    rows = tmp_path / "rows.csv"
+    lines = zip(made["score"], made["observed"], np.ceil(made["found"]), strict=True)
+    cells = "\n".join(f"{s:.4f},{o},{'' if np.isnan(f) else int(f)}" for s, o, f in lines)
+    rows.write_text(f"score,observed,found\n{cells}\n", encoding="utf-8")
+    names = ("score", "observed", "found")
+    options = [word for name in names for word in (f"--{name}", name)]
+    options += ["--threshold", "1.5", "--baseline", "1970-11"]  # too late for an alarm
+    assert main(["monitor", str(rows), *options]) == 3
+    assert capsys.readouterr().out.strip().startswith("DO NOT REPORT")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("medians", "least", "most"), [((90.0, 90.0), 0.97, 1.0), ((55.0, 135.0), 0.0, 0.0)]
+)
+def test_numbers_are_reported_if_delays_are_alike_and_only_then(medians, least, most):
+    # Each of the two checks fails by chance once in a thousand.
+    reported = []
+    for seed in range(150):
+        made = unlike_rows(np.random.default_rng([55, seed]), *medians)
+        with collect_warnings():
+            reported.append(uc.monitor(**made, threshold=1.5).reportable)
+    assert least <= np.mean(reported) <= most
+
+
 def test_an_evaluation_by_dates_is_judged_as_the_monitor_does():
     made = slow_rows()
     with collect_warnings():
@@ -378,7 +434,11 @@ def test_labels_that_became_slower_are_said_beside_the_alarm(tmp_path):
         result = uc.monitor(score, observed=seen, found=found, threshold=CUT, until=SPAN)
         score, seen, found, _ = draw(np.random.default_rng(1))
         steady = uc.monitor(score, observed=seen, found=found, threshold=CUT, until=SPAN)
-    assert result.steady.level == "warn"
+    assert result.steady.level == "fail"
+    assert not result.reportable
+    assert " ".join(str(result).split()).startswith(
+        "DO NOT REPORT these numbers: delays are not alike: labels of recent rows come later"
+    )
     for bound in (0.01, 0.99):  # which the interval alone would meet, and fail
         (asked,) = result.require(f"precision >= {bound}").judgements
         assert (asked.outcome, "UC022" in asked.why) == ("inconclusive", True)
@@ -387,8 +447,10 @@ def test_labels_that_became_slower_are_said_beside_the_alarm(tmp_path):
     page = tmp_path / "page.html"
     result.to_html(page)
     assert "labels of recent rows come later" in page.read_text(encoding="utf-8")
-    assert json.loads(result.to_json())["steady_delays"]["level"] == "warn"
+    assert json.loads(result.to_json())["steady_delays"]["level"] == "fail"
     assert steady.steady.level == "ok"
+    assert steady.reportable
+    assert steady.unreportable_because == ""
 
 
 @pytest.mark.parametrize(

@@ -105,20 +105,67 @@ def test_an_estimated_share_is_not_said_to_be_given():
     assert "given" in str(uc.evaluate(Y, SCORE, unlabeled=-1, prevalence=0.3))
 
 
-def test_a_guess_is_marked_wherever_it_is_told():
+def test_a_number_that_labels_and_scores_leave_open_has_no_value_anywhere():
     rng = np.random.default_rng(6)
     truth = rng.random(1500) < 0.4
     y, score = truth & (rng.random(1500) < 0.2), rng.normal(1.2 * truth)
     found = uc.evaluate(y, score, unlabeled=0, threshold=1.0)
     precision = found["precision"]
-    assert precision.high - precision.low >= 0.3
-    assert precision.guess
-    assert "(a guess: " in str(precision)
-    assert found.metrics()["precision_guess"] == 1
-    assert "recall_guess" not in found.metrics()
-    marks = {row["metric"]: row["guess"] for row in found.to_dict()["models"][0]["metrics"]}
-    assert marks["precision"]
-    assert not marks["recall"]
-    given = uc.evaluate(y, score, unlabeled=0, threshold=1.0, prevalence=(0.15, 0.6))
-    assert not given["precision"].guess
-    assert "guess" not in str(given["precision"])
+    assert precision.range_only
+    assert np.isnan(precision.value)
+    assert precision.low == pytest.approx(y[score >= 1].mean())  # the floor: nothing is hidden
+    assert "(a range at 95 %; needs" in str(precision)
+    logged = found.metrics()
+    assert not {"precision", "prevalence", "unlabeled_prevalence"} & set(logged)
+    assert {"precision_low", "precision_high", "precision_naive", "recall"} <= set(logged)
+    model = found.to_dict()["models"][0]
+    rows = {row["metric"]: row for row in model["metrics"]}
+    assert (rows["precision"]["range_only"], rows["precision"]["estimate"]) == (True, None)
+    assert not rows["recall"]["range_only"]
+    assert (model["prevalence"], model["hidden_share"]["value"]) == (None, None)
+    assert np.isnan(found.to_frame()["estimate"][1])
+    assert "labels and scores cannot tell" in " ".join(str(found).split())
+    for given in ({"prevalence": (0.15, 0.6)}, {"unlabeled_prevalence": 0.3}):
+        known = uc.evaluate(y, score, unlabeled=0, threshold=1.0, **given)
+        assert not known["precision"].range_only
+        assert not np.isnan(known["precision"].value)
+
+
+def test_metric_functions_leave_open_what_evaluate_leaves_open():
+    rng = np.random.default_rng(6)
+    truth = rng.random(1500) < 0.4
+    y, score = truth & (rng.random(1500) < 0.2), rng.normal(1.2 * truth)
+    found = uc.evaluate(y, score, unlabeled=0, threshold=1.0)
+    method = uc.prevalence.Consensus(random_state=0)
+    alone = uc.metrics.precision(y, score, threshold=1.0, unlabeled=0, unlabeled_prevalence=method)
+    assert alone.range_only
+    assert (alone.low, alone.high) == pytest.approx(
+        (found["precision"].low, found["precision"].high)
+    )
+
+
+def test_known_negatives_and_two_sources_point_to_a_value():
+    rng = np.random.default_rng(6)
+    truth = rng.random(3000) < 0.3
+    looked = rng.random(3000) < 0.2
+    y, score = np.where(looked, truth, np.nan), rng.normal(1.0 * truth)
+    assert not uc.evaluate(y, score, threshold=1.0)["precision"].range_only
+    first, second = (truth & (rng.random(3000) < 0.4) for _ in range(2))
+    sources = uc.prevalence.TwoSources().fit(first, second)
+    either = np.where(first | second, 1.0, np.nan)
+    found = uc.evaluate(either, score, threshold=1.0, unlabeled_prevalence=sources)
+    assert not found["precision"].range_only
+
+
+@pytest.mark.filterwarnings("ignore::undercount.errors.MisfitWarning")
+@pytest.mark.parametrize("distance", [-0.3, 0.0, 0.3, 3.0])
+@pytest.mark.parametrize("threshold", [None, 1.0])
+def test_the_interval_of_the_consensus_may_be_handed_back(distance, threshold):
+    rng = np.random.default_rng(3)
+    truth = rng.random(2000) < 0.2
+    y, score = truth & (rng.random(2000) < 0.3), rng.normal(distance * truth)
+    span = uc.prevalence.Consensus().fit(y, score, unlabeled=0).interval_
+    given = (span.low, span.high)
+    found = uc.evaluate(y, score, unlabeled=0, unlabeled_prevalence=given, threshold=threshold)
+    assert found.shares.unlabeled_prevalence_interval.high == pytest.approx(span.high, abs=1e-5)
+    assert all(np.isfinite([row.estimate.low, row.estimate.high]).all() for row in found.rows)

@@ -1,11 +1,16 @@
 """How scorers meet the ways people use them: codings, responses, order of rows, thresholds."""
 
+import inspect
+import pickle
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
@@ -167,3 +172,71 @@ def test_costs_words_and_printed_names():
     assert uc.make_scorer("ROC AUC")(model, X, y) == uc.make_scorer("roc_auc")(model, X, y)
     with pytest.raises(uc.InputError, match="whichever word means positive"):
         uc.make_scorer("roc_auc")(model, X, np.where(y == 1, "yes", "no"))
+
+
+def as_a_report_calls(scorer, model, features, y):
+    """Call a scorer as skore's reports do: by its parts, with a column for each class.
+
+    The function gets a positive label if it has such a parameter; else the columns of
+    `predict_proba`, or both signs of a decision function.
+    """
+    function, options = scorer._score_func, scorer._kwargs.copy()
+    assert "pos_label" not in inspect.signature(function).parameters
+    names = scorer._response_method
+    names = (names,) if isinstance(names, str) else names
+    name = next(each for each in names if hasattr(model, each))
+    scores = getattr(model, name)(features)
+    if scores.ndim == 1 and name != "predict":
+        scores = np.column_stack([-scores, scores])
+    return function(y, scores, **options)
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), RandomForestClassifier(20)], ids=repr)
+@pytest.mark.parametrize(
+    ("metric", "options"),
+    [
+        ("roc_auc", {}),
+        ("roc_auc", {"prevalence": 0.3, "response_method": "predict_proba"}),
+        ("log_loss", {"prevalence": 0.3}),
+        ("recall", {"threshold": 0.2}),
+        ("f1", {"prevalence": 0.3, "response_method": "predict"}),
+    ],
+)
+def test_a_column_for_each_class_is_scored_by_the_positive_one(rows, model, metric, options):
+    features, y, _ = rows
+    model = clone(model).set_params(random_state=0).fit(features[:1500], y[:1500])
+    scorer = uc.make_scorer(metric, **options)
+    value = abs(scorer(model, features[1500:], y[1500:]))  # losses with the sign turned
+    assert as_a_report_calls(scorer, model, features[1500:], y[1500:]) == value
+    if options == {}:
+        chances = model.predict_proba(features[1500:])
+        plain = roc_auc_score(y[1500:] == 1, chances[:, 1])
+        assert value == pytest.approx(plain, abs=1e-12)
+        listed = scorer._score_func(y[1500:], chances.tolist(), **scorer._kwargs)
+        assert listed == pytest.approx(plain, abs=1e-12)
+
+
+def test_three_classes_are_refused_once_and_clearly(rows):
+    features, y, _ = rows
+    three = np.where((y == -1) & (np.arange(len(y)) % 5 == 0), 0, y)
+    model = LogisticRegression().fit(features, three)
+    scorer = uc.make_scorer("roc_auc", response_method="predict_proba")
+    message = r"each of two classes.*got scores of shape \(3000, 3\)\. Fit the model on two classes"
+    with pytest.raises(uc.InputError, match=message):
+        scorer(model, features, three)
+    with pytest.raises(uc.InputError, match=r"shape \(3000, 1\)"):
+        scorer._score_func(y, model.predict_proba(features)[:, :1])
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "lift_auc", "recall"])
+def test_scorers_are_named_after_their_metric(rows, name):
+    features, y, _ = rows
+    scorer = uc.make_scorer(name, threshold=0.2 if name == "recall" else None)
+    assert scorer._score_func.__name__ == name
+    assert repr(scorer).startswith(f"make_scorer({name}, ")
+    again = pickle.loads(pickle.dumps(scorer))  # noqa: S301 - our own
+    assert repr(again) == repr(scorer)
+    search = clone(GridSearchCV(LogisticRegression(), {"C": [1.0]}, scoring=scorer, cv=SHUFFLED))
+    assert repr(search.scoring) == repr(scorer)
+    model = LogisticRegression().fit(features, y)
+    assert again(model, features, y) == search.scoring(model, features, y)

@@ -87,7 +87,7 @@ def test_a_range_in_part_of_which_the_claim_fails_depends_on_the_prevalence(rows
 def test_an_estimated_share_is_judged_over_its_interval(rows):
     y, score, _ = rows
     evaluation = uc.evaluate(y, score, threshold=1.0)
-    assert evaluation.verdict.light == "depends"
+    assert (evaluation.verdict.light, evaluation.verdict.claim) == ("none", None)
     span = evaluation.shares.unlabeled_prevalence_interval
     low = uc.evaluate(y, score, unlabeled_prevalence=span.low, threshold=1.0).rows[1].estimate
     high = uc.evaluate(y, score, unlabeled_prevalence=span.high, threshold=1.0).rows[1].estimate
@@ -96,9 +96,6 @@ def test_an_estimated_share_is_judged_over_its_interval(rows):
         light = evaluation.claiming(f"precision >= {goal}").verdict.light
         expected = "robust" if goal <= certain else "depends" if goal <= high.low else "unsupported"
         assert light == expected
-    own = evaluation.verdict.claim.value  # a round number below the interval that is reported
-    assert 0 <= evaluation["precision"].low - own < 0.05
-    assert evaluation.verdict.everywhere
     assert not evaluation.claiming(f"precision >= {(low.low + high.low) / 2}").verdict.everywhere
 
 
@@ -200,8 +197,11 @@ def test_a_run_without_a_threshold_says_what_is_missing_and_suggests_one(rows):
     assert "precision, recall" in evaluation.to_markdown()
 
 
-def test_a_requirement_is_met_only_where_the_verdict_grants_it(rows):
-    y, score, _ = rows
+def test_a_requirement_is_met_only_where_the_verdict_grants_it():
+    rng = np.random.default_rng(5)
+    truth = rng.random(6000) < SHARE
+    y = np.where(truth & (rng.random(6000) < 0.5), 1.0, np.nan)
+    score = rng.normal(4.0 * truth)  # so well apart that a share of 0 is ruled out
     estimated = uc.evaluate(y, score, threshold=1.0)
     low = estimated["precision"].low
     for goal in (np.mean(y[score >= 1.0] == 1) - 0.01, low - 0.01):
@@ -338,7 +338,7 @@ def test_a_claim_that_rows_flagged_at_random_meet_is_not_made():
     noise = uc.evaluate(y, rng.random(3000), unlabeled=0, threshold=0.5)
     assert noise.verdict.claim is None
     assert "robust" not in str(noise)
-    assert "nothing can be claimed" in str(noise)
+    assert "no target set" in str(noise)
     assert noise.claiming("precision >= 0.05").verdict.light == "robust"  # asked for
 
 

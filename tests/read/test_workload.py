@@ -132,7 +132,9 @@ def test_weights_that_are_all_alike_change_nothing_and_whole_ones_add_rows():
         found = [c.difference(metric).difference for c in (plain, same)]
         assert found[1].value == pytest.approx(found[0].value)
         assert found[1].standard_error == pytest.approx(found[0].standard_error, rel=0.02)
-    assert same.workload.size == pytest.approx(3 * plain.workload.size)
+    assert same.workload.size == plain.workload.size  # rows, of whatever weight
+    for name, values in plain.workload.values.items():
+        assert same.workload.values[name] == pytest.approx(values)
     # A weight counts a row so often in every value.
     weights = rng.integers(1, 4, len(y)).astype(float)
     found = uc.compare(y, scores, sample_weight=weights, **told)
@@ -142,6 +144,25 @@ def test_weights_that_are_all_alike_change_nothing_and_whole_ones_add_rows():
         gaps = [c.difference(metric).difference for c in (found, repeated)]
         assert gaps[0].value == pytest.approx(gaps[1].value, abs=1e-9)
         assert gaps[0].standard_error > gaps[1].standard_error  # as many rows as before
+
+
+def test_as_many_rows_are_flagged_whatever_they_weigh():
+    rng, truth, scores = rows(2000, digits=1)
+    y = np.where(truth & (rng.random(len(truth)) < 0.5), 1, -1)
+    weights = rng.gamma(2.0, 1.0, len(y))
+    given = {"unlabeled": -1, "sample_weight": weights, "prevalence": 0.25}
+    found = uc.compare(y, scores, **given, top=300).workload
+    share = uc.compare(y, scores, **given, top=0.15).workload
+    assert found.size == share.size == 300
+    for name, score in scores.items():
+        flagged = weights * flags(score, 300)
+        recall = flagged[y == 1].sum() / weights[y == 1].sum()
+        assert found.values[name]["recall"] == pytest.approx(recall)
+        assert found.estimates[name]["recall"].value == pytest.approx(recall)
+        assert share.values[name] == pytest.approx(found.values[name])
+    (gap,) = (each.difference for each in found.differences if each.metric == "recall")
+    values = [found.values[name]["recall"] for name in scores]
+    assert gap.value == pytest.approx(values[0] - values[1])
 
 
 def top_precision(truth, score, size):

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.show.comparison import as_text, p_words, verdict_words
+from undercount.show.comparison import as_text, leaderboard_table, p_words, verdict_words
 from undercount.show.page.comparison import as_comparison_page
-from undercount.show.text import estimate_words
+from undercount.show.text import value_words
 
 LONG = (
     "gradient boosting with monotone constraints, March",
@@ -157,7 +157,7 @@ def test_values_along_the_share_are_those_at_the_share(six):
     )
 
 
-def test_guesses_do_not_lead_in_a_comparison():
+def test_what_the_share_leaves_open_has_no_value_in_a_comparison():
     rng = np.random.default_rng(0)
     truth = rng.random(3000) < 0.12
     y = np.where(truth & (rng.random(3000) < 0.5), 1.0, np.nan)
@@ -165,16 +165,25 @@ def test_guesses_do_not_lead_in_a_comparison():
     found = uc.compare(y, scores, threshold=1.4)
     work = found.workload
     wide = work.estimates["one"]["precision"]
-    assert wide.high - wide.low >= 0.3
-    range_first = f"{wide.low:.3f} – {wide.high:.3f} (guess {wide.value:.3f})"
-    low, value, high = (f"{work.size * v:.0f}" for v in (wide.low, wide.value, wide.high))
+    assert wide.range_only
+    whole = f"{wide.low:.3f} – {wide.high:.3f}"
+    low, high = (f"{work.size * v:.0f}" for v in (wide.low, wide.high))
     own = found.estimates_of("one")["precision"]
-    own_range = f"{own.low:.3f} – {own.high:.3f} (guess {own.value:.3f})"
+    own_range = f"{own.low:.3f} – {own.high:.3f}"
+    gap = found.difference("precision").difference
+    assert gap.range_only
+    assert (
+        gap.low
+        < truth[scores["one"] >= 1.4].mean() - truth[scores["other"] >= 1.4].mean()
+        < gap.high
+    )
+    assert [standing.name for standing in found.leaderboard("precision")] == ["one", "other"]
     for text in (as_text(found), as_text(found, 70), as_comparison_page(found)):
         plain = " ".join(text.split())
-        assert range_first in plain
-        assert f"{low} – {high} (guess {value})" in plain
+        assert whole in plain
+        assert f"{low} – {high}" in plain
         assert own_range in plain
+        assert "nan" not in plain
 
 
 def test_every_form_says_the_same_of_audited_highest_rows():
@@ -193,7 +202,7 @@ def test_every_form_says_the_same_of_audited_highest_rows():
         for metric in ("precision", "recall"):
             estimate = alone.estimate(metric, top=100)
             assert said["estimates"][name][metric]["low"] == pytest.approx(estimate.low)
-            words = estimate_words(alone, estimate)
+            words = value_words(estimate)
             for form in forms:
                 assert words in " ".join(form.split())
     assert all(
@@ -212,3 +221,26 @@ def test_every_form_names_what_differences_rest_on(tmp_path):
     comparison.to_html(tmp_path / "page.html")
     assert said in (tmp_path / "page.html").read_text()
     assert comparison.table()["needs"][0] == "random labels, prevalence"
+
+
+def test_of_several_pairs_p_is_named_as_adjusted_beside_intervals_of_each_pair():
+    # Three models of which the first leads by a little: alone its gap to the next would count.
+    y = np.where(np.arange(400) % 4 == 0, 1.0, np.nan)
+    rng = np.random.default_rng(11)
+    scores = {name: rng.normal(shift * (y == 1)) for name, shift in (("a", 1.3), ("b", 1.0))}
+    scores["c"] = rng.normal(0.95 * (y == 1))
+    found = uc.compare(y, scores, prevalence=0.3)
+    gaps = [found.difference("roc_auc", one, other) for one, other in ("ab", "ac", "bc")]
+    # Holm by hand: the smallest of three p-values counts three times, the next twice.
+    places = sorted(range(3), key=lambda k: gaps[k].p_value)
+    raised, most = {}, 0.0
+    for times, k in zip((3, 2, 1), places, strict=True):
+        most = max(most, times * gaps[k].p_value)
+        raised[k] = min(most, 1.0)
+    assert [gap.adjusted_p_value for gap in gaps] == pytest.approx([raised[k] for k in range(3)])
+    text = " ".join(str(found).split())
+    assert "95 % for this pair, adjusted p " in text
+    assert "p, not intervals, for all pairs (Holm)" in text
+    assert leaderboard_table(found)[0][-1] == "adjusted p"
+    pair = str(uc.compare(y, {name: scores[name] for name in "ab"}, prevalence=0.3))
+    assert "adjusted" not in pair

@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
+from tests.read.assumption_cases import CUT, DETERMINED, FREE, NAMES, evaluate
+from tests.read.assumption_cases import rows as assumption_rows
 
 import undercount as uc
+from undercount.errors import collect_warnings
 
 mpl.use("Agg")
 DISPLAYS = [
@@ -320,3 +323,180 @@ def test_costs_and_net_benefit_are_those_of_the_evaluation():
         assert curve["low"][at] == pytest.approx(net.low, abs=0.02)
     with pytest.raises(uc.InputError, match="chances of being positive"):
         uc.displays.NetBenefitDisplay.from_predictions(y, 9 * score, unlabeled=-1, prevalence=0.3)
+
+
+COST = {"false_positive": 1.0, "false_negative": 6.0}
+
+
+def area(columns):
+    x, y = columns.values()
+    return float(np.trapezoid(y, x))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_curves_of_an_evaluation_are_those_of_its_table(name):
+    found = evaluate(name)
+    roc = uc.displays.RocDisplay.from_evaluation(found)
+    lift = uc.displays.LiftDisplay.from_evaluation(found)
+    precision = uc.displays.PrecisionRecallDisplay.from_evaluation(found)
+    assert area(roc.frame()) == pytest.approx(found["roc_auc"].value, abs=1e-9)
+    assert area(lift.frame()) == pytest.approx(found["lift_auc"].value, abs=1e-9)
+    recall = found["recall"].value
+    for display in (roc, precision, lift):
+        point = display.curve.at(CUT)
+        assert point.recall == pytest.approx(recall, abs=1e-9)
+        assert point.precision == pytest.approx(found["precision"].value, abs=1e-9)
+        drawn = {name: column for name, column in display.frame().items() if name != display.x}
+        place = np.flatnonzero(display.curve.threshold == point.threshold)
+        place = place if len(place) else np.flatnonzero(display.curve.threshold >= CUT)[-1:]
+        (shown,) = drawn.values()
+        assert shown[place[0]] == pytest.approx(
+            found["precision"].value if display is precision else recall, abs=1e-9
+        )
+        band = display.band()
+        x, height = getattr(point, display.x), getattr(point, display.y)
+        low, high = (np.interp(x, band[display.x], band[end]) for end in ("low", "high"))
+        assert low <= height <= high
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_costs_and_benefits_of_an_evaluation_are_its_own(name, monkeypatch):
+    monkeypatch.setattr("undercount.show.displays.N_THRESHOLDS", 20)  # each takes its time
+    found = evaluate(name)
+    drawn = uc.displays.CostDisplay.from_evaluation(found, **COST).frame()
+    best = found.best_threshold(cost=COST)
+    least = int(np.nanargmin(drawn["cost"]))
+    with collect_warnings():
+        cheapest = found.cost(best.threshold, **COST).value
+    assert drawn["cost"][least] == pytest.approx(cheapest, abs=1e-9)
+    weight, both = COST["false_positive"] / sum(COST.values()), sum(COST.values())
+    assert drawn["cost"][least] == pytest.approx(both * best.expected_cost(weight), abs=1e-9)
+    net = uc.displays.NetBenefitDisplay.from_evaluation(found).frame()
+    for place in (5, 15):
+        chance = float(net["chance"][place])
+        benefit = found.net_benefit(chance, chance)
+        assert [net[end][place] for end in ("net_benefit", "low", "high")] == pytest.approx(
+            [benefit.value, benefit.low, benefit.high], abs=1e-9
+        )
+        threshold = float(drawn["threshold"][place])
+        cost = found.cost(threshold, **COST)
+        assert [drawn[end][place] for end in ("cost", "low", "high")] == pytest.approx(
+            [cost.value, cost.low, cost.high], abs=1e-9
+        )
+
+
+@pytest.mark.parametrize(("name", "source"), DETERMINED.items())
+def test_displays_of_random_labels_are_refused_where_the_prevalence_is_determined(name, source):
+    found = evaluate(name)
+    for display, words in (
+        (uc.displays.SensitivityDisplay, f"the prevalence is determined by the {source}"),
+        (uc.displays.CalibrationDisplay, f"a prevalence, which the {source} replace here"),
+    ):
+        with pytest.raises(uc.InputError, match=words) as error:
+            display.from_evaluation(found)
+        assert error.value.code == "not-identified"
+        assert "over the threshold instead" in str(error.value)
+
+
+def test_calibration_of_clusters_is_refused():
+    with pytest.raises(uc.InputError, match="whose rows come in clusters") as error:
+        uc.displays.CalibrationDisplay.from_evaluation(evaluate("clusters"))
+    assert error.value.argument == "cluster"
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_sensitivity_of_an_evaluation_passes_through_its_table(name):
+    found = evaluate(name)
+    display = uc.displays.SensitivityDisplay.from_evaluation(found)
+    share, values = display.frame().values()
+    assert np.interp(display.marks["taken"], share, values) == pytest.approx(
+        found["roc_auc"].value, abs=2e-3
+    )
+
+
+@pytest.mark.parametrize("labels", ["any", "random"])
+def test_negatives_of_reviews_of_every_row_are_the_negatives(labels):
+    drawn = assumption_rows()
+    truth, score, label = drawn["truth"], drawn["score"], drawn["random"]
+    plan = uc.plan_reviews(label, score, unlabeled=0, budget=int((label == 0).sum()), threshold=CUT)
+    reviews = plan.answered(truth[plan.rows])
+    found = uc.evaluate(label, score, unlabeled=0, reviews=reviews, labels=labels)
+    display = uc.displays.HistogramDisplay.from_evaluation(found)
+    columns = display.frame()
+    edges = np.append(columns["left"], columns["left"][-1] + display.marks["width"])
+    expected = np.histogram(score[~truth], edges)[0] / np.sum(~truth)
+    np.testing.assert_allclose(columns["negative"], expected, atol=1e-9)
+
+
+def test_negatives_of_labelling_chances_are_the_rows_less_what_labels_stand_for():
+    drawn, display = (
+        assumption_rows(),
+        uc.displays.HistogramDisplay.from_evaluation(evaluate("propensity")),
+    )
+    columns = display.frame()
+    edges = np.append(columns["left"], columns["left"][-1] + display.marks["width"])
+    weight = drawn["chosen"] / drawn["chance"]
+    every, positive = (
+        np.histogram(drawn["score"], edges, weights=each)[0] for each in (None, weight)
+    )
+    expected = (every - positive) / (len(weight) - weight.sum())
+    np.testing.assert_allclose(columns["negative"], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["prevalence", "reviews", "clusters"])
+def test_bands_have_the_level_of_the_evaluation(name):
+    wide, narrow = (evaluate(name, confidence_level=level) for level in (0.99, 0.8))
+    for display in DISPLAYS[:3]:
+        made = [display.from_evaluation(each) for each in (wide, narrow)]
+        widths = [np.mean(each.band()["high"] - each.band()["low"]) for each in made]
+        assert widths[0] > 1.2 * widths[1]
+        axes = made[1].plot()
+        words = [text.get_text() for text in axes.get_legend().get_texts()]
+        assert ("80 % bounds" if name == "prevalence" else "80 % intervals") in words
+        plt.close(axes.figure)
+
+
+def test_groups_of_calibration_have_the_level_of_the_evaluation(rows):
+    _, probability, y, _ = rows
+    widths = []
+    for level in (0.99, 0.8):
+        found = uc.evaluate(y, probability, unlabeled=-1, prevalence=0.3, confidence_level=level)
+        columns = uc.displays.CalibrationDisplay.from_evaluation(found).frame()
+        widths.append(columns["high"] - columns["low"])
+    assert (widths[0] > 1.5 * widths[1]).all()
+
+
+def test_bands_of_clusters_are_the_intervals_of_clusters():
+    # Each row five times, as one cluster: as many independent rows as there were before.
+    drawn = assumption_rows()
+    label, score = (np.repeat(drawn[part], 5) for part in ("random", "score"))
+    cluster = np.repeat(np.arange(len(drawn["score"])), 5)
+    options = {"unlabeled": 0, "prevalence": 0.2, "threshold": CUT}
+    found = uc.evaluate(label, score, cluster=cluster, **options)
+    display = uc.displays.LiftDisplay.from_evaluation(found)
+    left, right, low, high = display.reach
+    place = int(np.argmin(np.abs(left - found.point(CUT).predicted_positive_rate)))
+    assert left[place] == pytest.approx(right[place], abs=1e-11)  # so many are flagged
+    recall = found["recall"]
+    assert (low[place], high[place]) == pytest.approx((recall.low, recall.high), abs=1e-9)
+    once = uc.evaluate(drawn["random"], drawn["score"], **options)["recall"]
+    assert recall.interval.width == pytest.approx(once.interval.width, rel=0.05)
+
+
+def test_an_open_share_draws_its_floor_and_intervals():
+    found = evaluate("estimated")
+    assert found["roc_auc"].range_only
+    for kind in (uc.displays.RocDisplay, uc.displays.PrecisionRecallDisplay):
+        display = kind.from_evaluation(found)
+        assert display.curve.roc_auc == pytest.approx(found.naive_curve.roc_auc, abs=1e-9)
+        _, _, low, high = display.reach
+        assert (high - low).max() > 0.1
+    roc = uc.displays.RocDisplay.from_evaluation(found)
+    labelled = evaluate("estimated").counts.auc("positive", "unlabeled")
+    # Unlabeled rows stand for the negatives, and the area is that of labelled against them.
+    assert area(roc.frame()) == pytest.approx(labelled, abs=1e-9)
+    assert "taken" not in uc.displays.SensitivityDisplay.from_evaluation(found).marks
+    cost = uc.displays.CostDisplay.from_evaluation(found)
+    assert np.isnan(cost.marks["none"])
+    assert np.isnan(cost.frame()["cost"]).all()
+    assert np.isfinite(cost.frame()["low"]).all()

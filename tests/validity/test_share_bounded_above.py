@@ -59,7 +59,32 @@ def rare(rng):
     return truth, y, rng.normal(np.where(truth, 1.6, 0.0), np.where(truth, 0.6, 1.0))
 
 
+def weak(rng):
+    """Scores of an AUC of .7 with half of the positives labelled, and negatives at every score."""
+    truth = rng.random(4000) < 0.3
+    y = (truth & (rng.random(4000) < 0.5)).astype(int)
+    return truth, y, rng.normal(np.where(truth, 0.75, 0.0))
+
+
+def impure_top(rng):
+    """Half of the positives on top, and one in twenty of the negatives beside them."""
+    truth = rng.random(4000) < 0.2
+    top = rng.random(4000) < np.where(truth, 0.5, 0.05)
+    y = (truth & (rng.random(4000) < 0.3)).astype(int)
+    return truth, y, rng.normal(np.where(top, 4.0, 0.0))
+
+
+def bounded(rng):
+    """Scores between 0 and 1 that both classes fill, as those of models trained to be invariant."""
+    truth = rng.random(4000) < 0.2
+    y = (truth & (rng.random(4000) < 0.4)).astype(int)
+    return truth, y, np.where(truth, rng.beta(3, 2, 4000), rng.beta(2, 3, 4000))
+
+
 DESIGNS = {
+    "weak": weak,
+    "impure top": impure_top,
+    "bounded": bounded,
     "digits": lambda rng: saturated(rng, load_digits, (3, 8, 9)),
     "tumours": lambda rng: saturated(rng, load_breast_cancer, (0,)),
     "between": between,
@@ -68,7 +93,7 @@ DESIGNS = {
 
 
 def measure(truth, y, score, level):
-    """Return whether intervals hold the truth, and whether the claim is true."""
+    """Return whether intervals hold the truth, and whether no target is suggested."""
     cut = float(np.quantile(score, 1 - truth.mean()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -80,8 +105,7 @@ def measure(truth, y, score, level):
         for name, value in expected.items()
     }
     held["share"] = truth[y == 0].mean() in found.shares.unlabeled_prevalence_interval
-    claim = found.verdict.claim
-    held["claim"] = claim is None or expected["precision"] >= claim.value
+    held["target"] = found.verdict.claim is None
     return held
 
 
@@ -108,5 +132,5 @@ def test_intervals_hold_the_truth(design):
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_the_claim_that_is_suggested_is_true(design):
-    assert coverage(design)["claim", 0.95] >= 0.95
+def test_no_target_is_suggested(design):
+    assert coverage(design)["target", 0.95] == 1

@@ -79,6 +79,7 @@ def naive_area(counts: ScoreCounts, metric: str) -> float:
     total, others = _both(counts)
     prevalence = total / (total + others)
     if metric == "average_precision":
+        counts = counts.canonical
         long = counts.thinned is not counts
         return counts.walked.precision / total if long else naive_curve(counts).average_precision
     pairs = sum(

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from undercount.cli.help_page import Context
-from undercount.cli.streams import fit, neutralise, print_text, tell
+from undercount.cli.streams import fit, print_text, tell
 from undercount.cli.wording import say
 from undercount.count.atomic_file import STANDARD_OUTPUT
 from undercount.count.paths import STANDARD_INPUT, find_files
@@ -197,7 +197,7 @@ class Command(click.Command):
 def _describe_system(error: OSError | MemoryError | ImportError, command: str | None) -> str:
     """Say what the system refused."""
     if isinstance(error, ImportError):
-        return neutralise(f"a library cannot be loaded: {error}")
+        return f"a library cannot be loaded: {error}"
     if isinstance(error, MemoryError):
         if command not in READ_COUNTS:
             return "there is not enough memory; use fewer of the rows, drawn at random"
@@ -206,7 +206,7 @@ def _describe_system(error: OSError | MemoryError | ImportError, command: str | 
             "needs little, and use that"
         )
     place = f"{error.filename}: " if error.filename else ""
-    return neutralise(f"{place}{error.strerror or error}")
+    return f"{place}{error.strerror or error}"
 
 
 def _inputs(options: dict[str, Any]) -> list[str]:

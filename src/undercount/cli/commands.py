@@ -22,7 +22,7 @@ from undercount.cli.options import DEBUG
 from undercount.cli.plan import plan
 from undercount.cli.prevalence import prevalence
 from undercount.cli.select import select
-from undercount.cli.streams import neutralise, tell
+from undercount.cli.streams import tell
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def run(argv: Sequence[str] | None) -> int:
     except click.ClickException as error:
         said = io.StringIO()
         error.show(said)
-        tell(neutralise(said.getvalue()).rstrip("\n"))
+        tell(said.getvalue().rstrip("\n"))
         return BAD_INPUT
     return int(code or FINE)
 

@@ -14,12 +14,23 @@ from undercount.cli.command import (
     progress,
     refuse_overwriting,
 )
-from undercount.cli.options import CLUSTER, DATA, DEBUG, QUIET, database_options, reading_options
+from undercount.cli.options import (
+    CLUSTER,
+    DATA,
+    DEBUG,
+    QUIET,
+    ThresholdType,
+    database_options,
+    reading_options,
+)
 from undercount.cli.streams import fit, print_text, tell
+from undercount.cli.wording import say
 from undercount.count.databases import FILE_DATABASES, redact
 from undercount.count.paths import STANDARD_INPUT, find_files
-from undercount.errors import InputError, collect_warnings
+from undercount.errors import CompactCountsWarning, InputError, collect_warnings
 
+# A float has no more decimals.
+MOST_DIGITS = 15
 OUTPUT = click.option(
     "-o",
     "--output",
@@ -35,6 +46,22 @@ OUTPUT = click.option(
 @reading_options
 @CLUSTER
 @database_options
+@click.option(
+    "--threshold",
+    "thresholds",
+    type=ThresholdType(),
+    multiple=True,
+    help="Threshold that will be asked of the file; repeat. Kept apart where there are so many "
+    "scores (over two million) that those without a label are merged.",
+)
+@click.option("--exact", is_flag=True, help="Keep every score, however many there are.")
+@click.option(
+    "--round",
+    "digits",
+    type=click.IntRange(0, MOST_DIGITS),
+    metavar="DIGITS",
+    help="Round scores to so many decimals: few are left then, all are kept, and files add up.",
+)
 @OUTPUT
 @QUIET
 def count(data: tuple[str, ...], output: str, **options: Any) -> int:
@@ -46,12 +73,18 @@ def count(data: tuple[str, ...], output: str, **options: Any) -> int:
         table_fingerprints,
         write_counts,
     )
+    from undercount.read.flagged_check import knots_at  # noqa: PLC0415
 
     check_name(output)
     if len(options["scores"]) != 1:
         raise InputError(f"count takes one --score column; got {len(options['scores'])}")
-    # Every score is kept, so that parts add up and any threshold can be asked of the file.
-    reading = read(data, options, [], compact=None)
+    knots = [knot for threshold in options["thresholds"] for knot in knots_at(threshold)]
+    # Every score is kept while it can be afforded: parts then add up, and any threshold is told.
+    exact, digits = False if options["exact"] else None, options["digits"]
+    with collect_warnings(CompactCountsWarning) as warned:
+        reading = read(data, options, knots, compact=exact, digits=digits)
+    for warning in warned:
+        tell(f"undercount: {say(warning.message, count)}")
     counts = reading.counts[options["scores"][0]]
     given = data or ((options["positives"], options["unlabeled"]) if options["positives"] else ())
     source: tuple[str, ...] = ()

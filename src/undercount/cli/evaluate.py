@@ -43,7 +43,7 @@ from undercount.cli.segments import (
     refuse_beside_segments,
     refuse_shares_of_segments,
 )
-from undercount.cli.streams import tell
+from undercount.cli.streams import print_styled, print_text, tell
 from undercount.count.databases import redact
 from undercount.errors import InputError, collect_warnings
 
@@ -113,16 +113,17 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     from undercount.cli.inputs import read, read_kept  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.read.flagged_check import knots_at  # noqa: PLC0415
-    from undercount.read.metric_name import parse_metric  # noqa: PLC0415
+    from undercount.read.metric_name import asks_top, parse_metric  # noqa: PLC0415
 
     if options["by"]:
         refuse_beside_segments(options)
     else:
         refuse_shares_of_segments(options)
     if options["odds_ratio"] is not None and (options["reviews"] or options["audited"]):
+        from undercount.read.bias_bounds import no_bias_words  # noqa: PLC0415 - only when needed
+
         raise InputError(
-            "--gamma does not go with --reviews or --audited: verdicts suppose nothing of the "
-            "labels, so that no bias of labels reaches them"
+            f"--gamma does not go with --reviews or --audited: {no_bias_words(options['labels'])}"
         )
     options["threshold"] = _one_threshold(options.pop("thresholds"))
     requirements = read_requirements(options, options["threshold"])
@@ -133,11 +134,15 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     if verdicts is not None:
         knots += verdicts.knots
     # With impure labels average precision and intervals need every score.
-    pure = options["label_purity"] == 1
+    # Those of the highest rows of unequal weights do too.
+    asked = [*options["metrics"], *(str(each.name) for each in requirements)]
+    compact = options["label_purity"] == 1 and not (
+        options["weight"] and asks_top(options["top"], asked)
+    )
     if any(options[name] for name in ("cluster", "chance", "observed", "found")):
-        reading = read_kept(data, options, knots, compact=pure)
+        reading = read_kept(data, options, knots, compact=compact)
     else:
-        reading = read(data, options, knots, compact=pure)
+        reading = read(data, options, knots, compact=compact)
     by_sources = share_of_sources(reading.sources, options)
     if not (options["reviews"] or options["audited"]):  # which tell the share themselves
         options |= by_sources
@@ -283,7 +288,6 @@ def write_evaluations(
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
     from undercount.show.document import as_json  # noqa: PLC0415 - only when needed
     from undercount.show.tables import as_markdown  # noqa: PLC0415
-    from undercount.show.text import print_evaluation  # noqa: PLC0415
 
     # Files first: whoever reads the terminal may go away in the middle.
     if options["json_file"]:
@@ -303,7 +307,19 @@ def write_evaluations(
     if prints(options):
         print_notes(notes)
         for evaluation in evaluations:
-            print_evaluation(evaluation, heading=len(evaluations) > 1)
+            _print_evaluation(evaluation, heading=len(evaluations) > 1)
+
+
+def _print_evaluation(evaluation: "Evaluation", *, heading: bool) -> None:
+    """Print an evaluation as wide as the terminal, what leads in bold."""
+    from undercount.show.layout import terminal_width  # noqa: PLC0415 - only when needed
+    from undercount.show.text import styled_lines  # noqa: PLC0415
+
+    print_text("")
+    if heading:
+        print_styled(f" {evaluation.name}", "heading")
+    for text, style in styled_lines(evaluation, terminal_width()):
+        print_styled(text, style)
 
 
 def _carry(verdict: "Verdict", evaluation: "Evaluation") -> "Evaluation":

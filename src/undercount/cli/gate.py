@@ -10,6 +10,7 @@ from undercount.cli.command import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, prints
 from undercount.cli.streams import fit, print_text, tell
 from undercount.cli.wording import say
 from undercount.errors import InputError
+from undercount.show.layout import neutralise
 
 if TYPE_CHECKING:
     from undercount.read.requirement import Judgement, Requirement, Verdict
@@ -49,9 +50,12 @@ def report_verdict(verdict: "Verdict", options: dict[str, Any]) -> int:
         for warning in judgement.warned if not options["quiet"] else ():
             tell(f"undercount: {say(warning.message, command)}")
         if not options["quiet"] or judgement.outcome != "met":
-            (print_text if prints(options) else tell)(fit(f" {judgement}"))
+            if prints(options):
+                print_text(fit(f" {judgement}"))
+            else:
+                tell(f" {judgement}")
         if options["github"] and judgement.outcome in ANNOTATIONS:
-            click.echo(annotation(judgement), file=sys.stderr)
+            click.echo(neutralise(annotation(judgement)), file=sys.stderr)
     if options["junit"]:
         from undercount.count.atomic_file import write_text  # noqa: PLC0415 - only when needed
         from undercount.show.junit import as_junit  # noqa: PLC0415

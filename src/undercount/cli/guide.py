@@ -9,7 +9,7 @@ from undercount.cli.command import FINE, Command
 from undercount.cli.options import DEBUG
 from undercount.cli.streams import fit, print_text, tell
 from undercount.errors import InputError
-from undercount.show.layout import WIDTH, terminal_width, wrap
+from undercount.show.layout import terminal_columns, terminal_width, wrap
 
 COLUMNS = "DATA --label LABEL --score SCORE"
 PAGES = "the page 'Which assumption do I make?' of the documentation says more"
@@ -99,10 +99,10 @@ def guide(data_name: str, label: str, score: str, threshold: str, **_debug: bool
 
 def _fit_command(command: str) -> str:
     """Write a command to be copied, in lines that a shell joins again where room is short."""
-    width = terminal_width()
-    if width >= WIDTH:
+    if len(command) + 2 <= terminal_columns():
         return f"  {command}"
-    lines = wrap(command, width - 2, "    ", "  ").split("\n")  # room for the sign that joins
+    # Room for the sign that joins.
+    lines = wrap(command, terminal_width() - 2, "    ", "  ").split("\n")
     return " \\\n".join(lines)
 
 
@@ -116,7 +116,7 @@ def _ask(question: str) -> bool:
 
 def _read(question: str) -> str:
     """Ask on stderr, so that stdout holds the answer alone; the end of the input is an error."""
-    click.echo(f"{fit(question)} ", file=sys.stderr, nl=False)
+    click.echo(f"{fit(question, sys.stderr)} ", file=sys.stderr, nl=False)
     line = sys.stdin.readline()
     if not sys.stdin.isatty():  # nobody pressed a key that ends the line
         tell("")

@@ -13,9 +13,10 @@ class HelpPage(click.HelpFormatter):
     def __init__(
         self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None
     ) -> None:
-        columns = terminal_width()
-        narrow = width is None and columns < BESIDE
-        super().__init__(indent_increment, columns if narrow else width, max_width)
+        if width is None:  # click would not see the terminal, whose stream is no longer its own
+            width = terminal_width()
+            width -= 2 if width >= BESIDE else 0
+        super().__init__(indent_increment, width, max_width)
 
     def write_dl(
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2

@@ -26,6 +26,7 @@ from undercount.count.groups import ColumnRoles, refuse_long_integers
 from undercount.count.label_totals import keep_scored, total_labels
 from undercount.count.paths import expand_paths, find_files, name_files
 from undercount.count.queries import collect
+from undercount.count.rounding import round_array
 from undercount.count.sources import Source, open_source
 from undercount.count.sql import quote_name
 from undercount.count.stored_columns import as_numbers, numbers_of
@@ -122,6 +123,7 @@ def read(
     knots: Sequence[float],
     *,
     compact: bool | None = True,
+    digits: int | None = None,
 ) -> Reading:
     """Count what the options name, with a bar if it takes long."""
     label, scores, by = options["label"], options["scores"], list(options.get("by") or ())
@@ -132,10 +134,12 @@ def read(
         if options["positives"] and options.get("cluster"):
             raise InputError("--cluster does not go with --positives; put all rows into one file")
         if options["positives"]:
-            return _count_two_samples(_read_two_samples(data, options), knots, bool(compact))
+            two = _read_two_samples(data, options)
+            return _count_two_samples(two, knots, bool(compact), digits)
         if names_database(data, options):
             whose = options.get("cluster")
-            return _count_database(options, by, knots=knots, compact=compact, cluster=whose)
+            how: dict[str, Any] = {"knots": knots, "compact": compact, "digits": digits}
+            return _count_database(options, by, **how, cluster=whose)
         refuse_no_data(data)
         if label is None and not scores:
             files = expand_paths(data)
@@ -162,6 +166,7 @@ def read(
             knots=knots,
             progress=tell,
             compact=compact,
+            digits=digits,
         )
 
 
@@ -552,16 +557,20 @@ def _read_two_samples(data: tuple[str, ...], options: dict[str, Any]) -> ModelCo
     return ModelColumns(np.repeat([1.0, np.nan], sizes), columns, "case-control", notes)
 
 
-def _count_two_samples(rows: ModelColumns, knots: Sequence[float], compact: bool) -> Reading:  # noqa: FBT001 - handed on
+def _count_two_samples(
+    rows: ModelColumns,
+    knots: Sequence[float],
+    compact: bool,  # noqa: FBT001 - handed on
+    digits: int | None,
+) -> Reading:
     """Count each score by itself: rows that lack another one stay."""
     counted, notes = {}, list(rows.notes)
     for name, score in rows.scores.items():
         kept = ~np.isnan(score)
         if not kept.all():
             notes.append(f"{int((~kept).sum()):,} dropped (missing {name})")
-        counted[name] = ScoreCounts.from_rows(
-            rows.labels[kept], score[kept], compact=compact, knots=knots
-        )
+        own = score[kept] if digits is None else round_array(score[kept], digits)
+        counted[name] = ScoreCounts.from_rows(rows.labels[kept], own, compact=compact, knots=knots)
     return Reading(counted, rows.sampling, notes)
 
 

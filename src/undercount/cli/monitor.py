@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 def monitor(data: tuple[str, ...], **options: Any) -> int:
     """Show metrics by month while labels of recent rows are missing.
 
-    Exit 1 if the alarm is on or a requirement fails, else 3 if the oldest cohort is not mature, so
-    that no number may be reported, or a requirement is open.
+    Exit 1 if the alarm is on or a requirement fails, else 3 if no number may be reported, because
+    the oldest cohort is not mature or a check fails, or if a requirement is open.
     """
     from undercount.cli.inputs import refuse_no_data  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.read.requirement import Verdict  # noqa: PLC0415

@@ -251,7 +251,7 @@ database_options = _options(
         help="URL of a database, instead of DATA: postgres://user@host/name.",
     ),
     click.option("--table", help="Table of the database."),
-    click.option("--query", help="SELECT of the database, instead of a table."),
+    click.option("--query", help="One SELECT of the database, instead of a table."),
 )
 share_options = _options(
     click.option(

@@ -3,6 +3,7 @@
 This imports DuckDB, so that commands import it only when they run.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -206,13 +207,14 @@ def _design(
     if options["budget"] is not None:
         return design_reviews(counts, budget=options["budget"], **given)
     budget, level = FIRST_BUDGET, options["confidence_level"]
-    for _ in range(TRIALS):  # strata are those of the budget, and its price depends on them
+    for trial in range(TRIALS):  # strata are those of the budget, and its price depends on them
         design = design_reviews(counts, budget=budget, **given)
         prices = Prices.of(counts, design, level, rival=rival, span=supposed.span)
         needed = max(prices.budget_for(goal, options["half_width"]) for goal in design.goal)
         if needed <= budget <= NEAR * needed:
             return design
-        budget = needed
+        # Where price and strata chase each other, the middle of what would do ends it.
+        budget = needed if 2 * trial < TRIALS - 1 else math.ceil(needed * (1 + NEAR) / 2)
     return design_reviews(counts, budget=budget, **given)
 
 

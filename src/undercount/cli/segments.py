@@ -21,7 +21,6 @@ FILES = {"json_file": "--json", "markdown": "--markdown", "csv_file": "--csv", "
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
 SHARES = ("prevalence", "unlabeled_prevalence", "label_frequency")
 BESIDE_SEGMENTS = {
-    "found": "--found: delays are those of all rows together; see undercount monitor",
     "deploy_prevalence": "--deploy-prevalence, which speaks of all rows together",
     "odds_ratio": "--gamma, whose bounds are those of all rows together",
 }

@@ -1,18 +1,19 @@
 r"""What reaches a terminal: signs that it can write, and no commands to it.
 
 Names of columns and files are the user's or somebody else's. A control character among them would
-move the cursor, change colours or set titles; it is written as Python writes it, `\x1b`.
+move the cursor, change colours or set titles; it is written as Python writes it, `\x1b`. Our own
+styles are put around a text after that, so that nothing inside the text can be taken for one.
 """
 
 import codecs
 import io
 import os
 import sys
-from typing import Any
+from typing import Any, Literal, TextIO, TypeAlias
 
 import click
 
-from undercount.show.layout import WIDTH, terminal_width, wrap
+from undercount.show.layout import neutralise, terminal_columns, terminal_width, wrap
 
 # Signs of our texts in letters that every encoding has.
 PLAIN = {
@@ -37,55 +38,61 @@ PLAIN = {
     "²": "^2",
     "½": "1/2",
 }
-# All but tab and line feed; and those that turn the direction of writing.
-CONTROL = [
-    *range(9),
-    *range(11, 32),
-    *range(127, 160),
-    *range(0x202A, 0x202F),
-    *range(0x2066, 0x206A),
-]
-HARMLESS = {code: chr(code).encode("unicode_escape").decode() for code in CONTROL}
 REPLACE = "undercount-plain"
+Style: TypeAlias = Literal["plain", "main", "warning", "heading"]
+# What a terminal is told to do for a style (ECMA-48, select graphic rendition).
+BOLD, UNDERLINED, YELLOW, NORMAL = "\x1b[1m", "\x1b[4m", "\x1b[33m", "\x1b[0m"
+STYLES = {"plain": "", "main": BOLD, "warning": YELLOW, "heading": BOLD + UNDERLINED}
 
 
-def neutralise(text: str) -> str:
-    r"""Write control characters as Python writes them.
-
-    Examples
-    --------
-    >>> from undercount.cli.streams import neutralise
-    >>> print(neutralise("\x1b[31mred"))
-    \x1b[31mred
-    """
-    return text.translate(HARMLESS)
-
-
-def fit(text: str) -> str:
-    """Wrap the lines that are longer than a narrow terminal; those of a file stay as they are."""
-    width = terminal_width()
-    if width >= WIDTH:
-        return text
-    lines = text.split("\n")
-    return "\n".join(wrap(line, width, "  ", "") if len(line) > width else line for line in lines)
+def fit(text: str, stream: TextIO | None = None) -> str:
+    """Wrap the lines that are longer than a terminal; those of a file stay as they are."""
+    columns, width = terminal_columns(stream), terminal_width(stream)
+    lines = neutralise(text).split("\n")  # first, since it makes a text longer
+    return "\n".join(wrap(line, width, "  ", "") if len(line) > columns else line for line in lines)
 
 
 def print_text(text: str) -> None:
     """Print a result. The stream is named, since Click takes another one where ours is ASCII."""
-    click.echo(text, file=sys.stdout)
+    click.echo(neutralise(text), file=sys.stdout)
+
+
+def print_styled(text: str, style: Style) -> None:
+    """Print a line of a result; it is styled where a person looks at it."""
+    if not STYLES[style] or not styles_are_shown():
+        print_text(text)
+        return
+    line = f"{STYLES[style]}{neutralise(text)}{NORMAL}\n"
+    if isinstance(sys.stdout, Output):
+        sys.stdout.write_as_is(line)
+    else:
+        sys.stdout.write(line)
+
+
+def styles_are_shown() -> bool:
+    """Whether standard output is a terminal that knows styles, and NO_COLOR does not forbid them.
+
+    See https://no-color.org: the variable counts where it is not empty.
+    """
+    refused = os.environ.get("NO_COLOR") or os.environ.get("TERM") in ("dumb", "unknown")
+    return not refused and sys.stdout.isatty()
 
 
 def tell(text: str) -> None:
     """Say something on standard error, which is for talk; results go to standard output."""
-    click.echo(fit(text), file=sys.stderr)
+    click.echo(fit(text, sys.stderr), file=sys.stderr)
 
 
 class Output(io.TextIOWrapper):
-    """Standard output without control characters."""
+    """Standard output without control characters, but for those of our own styles."""
 
     def write(self, text: str) -> int:
         """Write text; what a control character would do is shown instead."""
         return super().write(neutralise(text))
+
+    def write_as_is(self, text: str) -> int:
+        """Write a line that was neutralised before a style was put around it."""
+        return super().write(text)
 
 
 def open_streams() -> None:

@@ -2,7 +2,6 @@
 
 import click
 
-from undercount.cli.streams import neutralise
 from undercount.errors import Message
 
 # Arguments whose options have other names.
@@ -28,4 +27,4 @@ def say(message: str, command: click.Command) -> str:
             return None  # another argument of that name
         return f"{option.opts[-1]} {bare}".rstrip()
 
-    return neutralise(Message(message).said(speak))
+    return Message(message).said(speak)

@@ -2,7 +2,9 @@
 
 A counts file has the columns ``score``, ``positive``, ``negative`` and ``unlabeled``, one row for
 each distinct score or cell. If cells stand for several scores, a column ``merged`` says which, and
-their score is a lower end; a row without counts then keeps a threshold apart. What the table is
+their score is a lower end; a row without counts then keeps a threshold apart. If the counts are
+sums of weights, ``positive_rows``, ``negative_rows`` and ``unlabeled_rows`` may say how many rows
+they are of, without which the highest rows cannot be told. What the table is
 stands in the file's metadata under the key "undercount", as JSON; a file without it holds exact
 counts.
 """
@@ -34,6 +36,7 @@ VERSION = 1
 KEY = "undercount"
 KINDS = ("exact", "compact", "binned")
 COLUMNS = ("score", *CLASSES)
+ROW_COLUMNS = tuple(f"{name}_rows" for name in CLASSES)
 SUFFIXES = (".parquet", ".pq")
 
 
@@ -101,6 +104,8 @@ def write_counts(
     """
     names = [*COLUMNS, *(["merged"] if counts.compact else [])]
     arrays = {name: np.asarray(getattr(counts, name)) for name in names}
+    if counts.rows is not None:
+        arrays |= dict(zip(ROW_COLUMNS, counts.rows, strict=True))
     meta = {
         "version": VERSION,
         "kind": _kind(counts),
@@ -205,9 +210,11 @@ def is_counts_file(path: str | os.PathLike[str]) -> bool:
             names = {row[0].casefold() for row in found.fetchall()}
     except duckdb.Error:
         return False
-    return names in (set(COLUMNS), {*COLUMNS, "merged"})
+    return names - {"merged"} in (set(COLUMNS), {*COLUMNS, *ROW_COLUMNS})
 
 
+# How parts that always add up are counted.
+PARTS = "again with undercount count … --round 4 (each of them), or --exact"
 # Counts of so many scores are not the same by chance.
 MANY_SCORES = 20
 # Bytes of either end of a file by which it is known again.
@@ -314,10 +321,13 @@ def _are_squares(squares: Any) -> bool:
 def _counts(columns: dict[str, Any], meta: dict[str, Any]) -> ScoreCounts:
     squares = meta.get("squared_weight")
     squared_weight = (squares[0], squares[1], squares[2]) if squares else None
+    has_rows = set(ROW_COLUMNS) <= set(columns)
+    rows = np.stack([columns[name] for name in ROW_COLUMNS]) if has_rows else None
     counts = ScoreCounts.from_counts(
         *(columns[name] for name in COLUMNS),
         merged=None if "merged" not in columns else _as_flags(columns["merged"]),
         squared_weight=squared_weight,
+        rows=rows,
     )
     if meta.get("clusters") is not None:
         counts = replace(counts, clusters=ClusterPairs.from_document(meta["clusters"]))
@@ -440,7 +450,7 @@ def _add_counts(left: ScoreCounts, right: ScoreCounts) -> ScoreCounts:
     if (left.auc_error or right.auc_error) and (grid is None or grid != grid_name(right)):
         raise InputError(
             "binned counts can be added only if they are on the same grid: count the parts "
-            f"exactly, or put all of them on the grid of one{wording(' (align_counts)', '')}"
+            f"{wording('exactly, or put all of them on the grid of one (align_counts)', PARTS)}"
         )
     return left + right
 

@@ -41,6 +41,7 @@ def read_counts(
     by: str | Sequence[str] | None = None,
     compact: bool | None = None,
     knots: Sequence[float] = (),
+    digits: int | None = None,
     cluster: str | None = None,
     progress: Callable[[float], None] | bool | None = None,
 ) -> Any:
@@ -51,7 +52,7 @@ def read_counts(
     paths : path or sequence of paths
         CSV, TSV, Parquet or JSON lines, possibly compressed (.gz, .zst); a glob; a directory, also
         one of hive partitions; or "-" for standard input. Only the columns needed are read.
-    label, score, weight, unlabeled, bins, by, compact, knots, cluster, progress
+    label, score, weight, unlabeled, bins, by, compact, knots, digits, cluster, progress
         As for `count_scores`.
 
     Returns
@@ -75,7 +76,7 @@ def read_counts(
     numbers = list(dict.fromkeys([label, *scores, *([weight] if weight else [])]))
     options: dict[str, Any] = {"label": label, "score": score, "weight": weight, "by": by}
     options |= {"unlabeled": unlabeled, "bins": bins, "compact": compact, "knots": knots}
-    options["cluster"] = cluster
+    options |= {"digits": digits, "cluster": cluster}
     others = [*groups, *([cluster] if cluster else [])]
     texts = [name for name in groups if name not in numbers]
     with open_source(paths, [*numbers, *others], texts=texts) as source:

@@ -47,10 +47,18 @@ from undercount.count.queries import (
     report_rows,
     transform_rows,
 )
+from undercount.count.rounding import check_digits, round_columns
 from undercount.count.stored_columns import check_names, prepare_columns, refuse_mixed
 from undercount.count.windows import count_by_windows
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, named, suggest
+from undercount.errors import (
+    CompactCountsWarning,
+    InputError,
+    named,
+    suggest,
+    warn,
+    wording,
+)
 
 # Column names shown in a message.
 LONGEST_NAME = 60
@@ -78,6 +86,7 @@ class CountOptions(TypedDict, total=False):
     bins: int | None
     compact: bool | None
     knots: Sequence[float]
+    digits: int | None
     cluster: str | None
     progress: Callable[[float], None] | bool | None
 
@@ -109,6 +118,7 @@ def count_scores(
     by: str | Sequence[str] | None = None,
     compact: bool | None = None,
     knots: Sequence[float] = (),
+    digits: int | None = None,
     cluster: str | None = None,
     progress: Callable[[float], None] | bool | None = None,
 ) -> CountResult:
@@ -136,9 +146,13 @@ def count_scores(
         labels are pure, for every area and interval; losses need every score, and bounds
         (`bound_curve`) stay valid but may be wider. By default a lazy frame with more than two
         million distinct scores is counted compactly by DuckDB if its labels are few, and otherwise
-        into 65,536 bins. False keeps every distinct score, whatever that costs.
+        into 65,536 bins, with a `CompactCountsWarning`. False keeps every distinct score, whatever
+        that costs.
     knots : sequence of float
         Thresholds that will be asked for, kept apart in compact counts.
+    digits : int, optional
+        Round scores to so many decimals (halves up) before they are counted: a small table then
+        keeps every score, and parts always add up. Thresholds then mean the rounded scores.
     cluster : str, optional
         Column that says whose each row is. The counts then say how many pairs of rows share a
         cluster, by bins of the score, and `evaluate` widens their intervals by it. Such counts
@@ -166,6 +180,7 @@ def count_scores(
     columns = ColumnRoles(label, scores, weight, unlabeled, groups)
     if bins is not None and bins < 1:
         raise InputError(f"bins must be at least 1; got {bins}")
+    check_digits(digits)
     table = open_frame(frame)
     schema = table.collect_schema()
     named_columns = [label, *scores, *groups, *(each for each in (weight, cluster) if each)]
@@ -180,6 +195,8 @@ def count_scores(
     check_types(table, columns)
     if isinstance(table, nw.LazyFrame):
         table = prepare_columns(table, columns, [*groups, *([cluster] if cluster else [])])
+    if digits is not None:
+        table = round_columns(table, scores, digits)
     with open_progress(progress, "counting") as steps:
         how = Fineness(bins, compact, tuple(knots), steps)
         if isinstance(table, nw.DataFrame):
@@ -189,8 +206,55 @@ def count_scores(
         if cluster is not None:
             found = _with_clusters(table.lazy(), columns, found, cluster, how.knots)
     refuse_mixed(table, groups, found[scores[0]])
+    if bins is None and compact is None:
+        _warn_merged([counts for parts in found.values() for counts in parts.values()], how.knots)
     tables = {name: parts if groups else parts[()] for name, parts in found.items()}
     return tables[score] if isinstance(score, str) else tables  # type: ignore[return-value]
+
+
+def _warn_merged(tables: list[ScoreCounts], knots: Sequence[float]) -> None:
+    """Warn that scores were merged although nobody asked for it; say what that costs."""
+    merged = [counts for counts in tables if counts.compact]
+    if not merged:
+        return
+    error = max(counts.auc_error for counts in merged)
+    # More labels than memory holds, or an engine that only groups: thresholds are not kept apart.
+    binned = error > 0
+    if binned:
+        most = max(len(counts.score) for counts in merged)
+        cost = (
+            f"merged into {most:,} cells: areas are within {error:.1g} of those of the rows, and "
+            "thresholds inside a cell cannot be asked for"
+        )
+    else:
+        others = ", ".join(dict.fromkeys(f"{knot:g}" for knot in knots))
+        cost = (
+            "merged where no row between them is labelled: curves are exact, and with pure labels "
+            "areas too, but losses cannot be asked for, nor thresholds"
+            f"{f' other than {others}' if others else ''}"
+        )
+    python = ["digits=4 to round scores", "compact=False to keep every score"]
+    terminal = ["--round 4 to round scores", "--exact to keep every score"]
+    if not binned and not knots:
+        python.insert(0, "knots=[…] with the thresholds that you will ask for")
+        terminal.insert(0, "--threshold T for each threshold that you will ask for")
+    if binned:
+        python.append(f"bins={DEFAULT_BINS} to accept cells")
+    else:
+        python.append("compact=True to accept this")
+    advice = wording(f"pass {_either(python)}", f"pass {_either(terminal)}")
+    warn(
+        CompactCountsWarning(
+            f"there are more than {EXACT_LIMIT:,} distinct scores, which were {cost}; parts "
+            f"counted like this may not add up. To choose, {advice}",
+            argument="compact",
+        ),
+        stacklevel=3,
+    )
+
+
+def _either(words: list[str]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"
 
 
 def _names_of(given: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -302,15 +366,14 @@ class Fineness:
         """Merge cells into bins if they are wanted."""
         if self.bins is None:
             return counts
-        table = coarsen(counts.table, self.bins, keep_heavy=True)
-        return ScoreCounts.from_table(table, counts.squared_weight)
+        return counts.in_cells(coarsen(counts.table, self.bins, keep_heavy=True))
 
     def merge_bare(self, counts: ScoreCounts) -> ScoreCounts:
         """Merge cells without a labelled row if compact counts are wanted."""
         if not self.compact:
             return counts
         table = insert_knots(merge_bare(counts.table, self.knots), self.knots)
-        return ScoreCounts.from_table(table, counts.squared_weight)
+        return counts.in_cells(table)
 
 
 def _count_eager(table: nw.DataFrame[Any], columns: ColumnRoles, how: Fineness) -> CountsByScore:
@@ -382,6 +445,9 @@ def _count_by_looking(frame: Frame, columns: ColumnRoles, how: Fineness) -> Coun
         return _count_locally(frame, columns, how)
     if int(collect(frame.select(nw.len().alias(ROWS)))[ROWS][0]) <= EXACT_LIMIT:
         return _count_exactly(frame, columns, how)
+    if how.knots and frame.implementation.is_ibis():  # bins would not keep thresholds apart
+        with how.progress.step(1.0):
+            return count_by_windows(frame, columns, how.knots)
     return count_binned(frame, columns, DEFAULT_BINS, how.progress)
 
 

@@ -22,6 +22,7 @@ from undercount.count.keys import fine_times
 from undercount.count.partitions import read_partition
 from undercount.count.queries import (
     CODE,
+    COUNTS,
     NAME,
     ROWS,
     SCORE,
@@ -29,6 +30,7 @@ from undercount.count.queries import (
     WEIGHT,
     Arrays,
     Frame,
+    Sums,
     collect,
     group,
     stack_columns,
@@ -136,7 +138,8 @@ def code_labels(frame: Frame, columns: ColumnRoles, *, narrow: bool = False) -> 
         summable = (weight >= 1 / LARGEST_WEIGHT) & (weight <= LARGEST_WEIGHT)
         usable = (weight == 0.0) | summable
         code = nw.when(usable).then(code).otherwise(nw.lit(BAD_WEIGHT))
-        picked += [weight.alias(WEIGHT), (weight * weight).alias(SQUARE)]
+        counts = nw.when(weight > 0.0).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Float64)
+        picked += [weight.alias(WEIGHT), (weight * weight).alias(SQUARE), counts.alias(COUNTS)]
     return frame.select(*picked, code.cast(nw.Int8).alias(CODE))
 
 
@@ -162,6 +165,7 @@ def _code_arrays(part: Any, columns: ColumnRoles) -> Any:
         summable = (weight >= 1 / LARGEST_WEIGHT) & (weight <= LARGEST_WEIGHT)
         code[~((weight == 0.0) | summable)] = BAD_WEIGHT
         table[WEIGHT], table[SQUARE] = weight, weight * weight
+        table[COUNTS] = (weight > 0).astype(np.float64)
     table[CODE] = code
     return table
 
@@ -234,16 +238,18 @@ def _to_long(groups: Arrays) -> Arrays:
 def _long_query(frame: Frame, columns: ColumnRoles, most: int | None) -> Frame:
     """Group by score and class, several score columns in one pass."""
     weighted = columns.weight is not None
+    extra: Sums = {COUNTS: (COUNTS, "sum")} if weighted else {}
     table = transform_rows(frame, code_labels, columns)
-    if len(columns.scores) == 1:
-        return group(table, [*columns.by, f"{SCORE}0", CODE], weighted=weighted, most=most)
-    table = transform_rows(table, stack_scores, columns)
-    return group(table, [*columns.by, NAME, SCORE, CODE], weighted=weighted, most=most)
+    keys = [*columns.by, f"{SCORE}0", CODE]
+    if len(columns.scores) > 1:
+        table = transform_rows(table, stack_scores, columns)
+        keys = [*columns.by, NAME, SCORE, CODE]
+    return group(table, keys, weighted=weighted, extra=extra, most=most)
 
 
 def stack_scores(table: Frame, columns: ColumnRoles) -> Frame:
     """Stack the coded score columns."""
-    kept = [*columns.by, CODE, *([WEIGHT, SQUARE] if columns.weight else [])]
+    kept = [*columns.by, CODE, *([WEIGHT, SQUARE, COUNTS] if columns.weight else [])]
     return stack_columns(table, [f"{SCORE}{place}" for place in range(len(columns.scores))], kept)
 
 
@@ -340,7 +346,11 @@ def exact_counts(groups: Arrays) -> ScoreCounts:
     if not weight.any():
         raise InputError("weight must not be 0 for every row")
     parts = [np.where(groups[CODE] == kind, weight, 0.0) for kind in CLASS_CODES]
-    return ScoreCounts.from_counts(groups[SCORE], *parts, squared_weight=sum_squares(groups))
+    squares, rows = sum_squares(groups), None
+    counted = groups[COUNTS].astype(np.float64) if COUNTS in groups else weight
+    if not all(np.array_equal(counted, each) for each in amounts(groups)):  # not each weighs 1
+        rows = np.stack([np.where(groups[CODE] == kind, counted, 0.0) for kind in CLASS_CODES])
+    return ScoreCounts.from_counts(groups[SCORE], *parts, squared_weight=squares, rows=rows)
 
 
 def split_by(groups: Arrays, by: tuple[str, ...]) -> dict[Hashable, Arrays]:

@@ -19,6 +19,8 @@ Sums = Mapping[str, tuple[str, str]]
 
 SCORE, CODE, ROWS = "undercount_score", "undercount_code", "undercount_rows"
 WEIGHT, SQUARE, NAME = "undercount_weight", "undercount_square", "undercount_name"
+# 1 for a row of a weight above 0, 0 for one that does not count.
+COUNTS = "undercount_counts"
 SUMS_OF_WEIGHTS: Sums = {WEIGHT: (WEIGHT, "sum"), SQUARE: (SQUARE, "sum")}
 
 # How our own columns begin.

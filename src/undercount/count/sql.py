@@ -65,6 +65,14 @@ def allow_only(
     )
 
 
+def close_files(connection: "duckdb.DuckDBPyConnection", folder: str) -> None:
+    """Let a connection open no file but its own database and those of this folder."""
+    if _can_allow():
+        allow_only(connection, (), [folder])
+    else:
+        connection.execute("SET enable_external_access = false")
+
+
 @cache
 def _can_allow() -> bool:
     sql = "SELECT count(*) FROM duckdb_settings() WHERE name = 'allowed_paths'"

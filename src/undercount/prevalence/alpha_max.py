@@ -61,6 +61,8 @@ class AlphaMax(ScoreEstimator):
     proportions; Jain, White, Radivojac (2016), Estimating the class prior and posterior.
     """
 
+    _by_order = True
+
     scale: str = "rank"
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:

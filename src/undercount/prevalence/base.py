@@ -24,6 +24,7 @@ from undercount.prevalence.inputs import (
     warn_about_scores,
     warn_about_size,
 )
+from undercount.prevalence.low_end import SCORES_ALONE
 from undercount.prevalence.ranks import (
     merge_cells,
     split_merged_cells,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 else:
     from sklearn.base import BaseEstimator
 
-NEEDS = ("random labels", "scores that only positives reach")
+NEEDS = ("random labels", SCORES_ALONE)
 # A resample only has to show sampling noise, so it may work on coarse cells.
 RESAMPLE_CELLS = 2048
 
@@ -254,6 +255,7 @@ class ScoreEstimator(PrevalenceEstimator):
 
     _pure_labels = True
     _resample_cells = RESAMPLE_CELLS
+    _by_order = False  # whether nothing but the order of the scores is read
     _judges_scores = True  # whether labelled against unlabeled rows must tell something
 
     def fit(
@@ -278,7 +280,8 @@ class ScoreEstimator(PrevalenceEstimator):
         """
         self._check_parameters()
         counts = as_counts(y, score, unlabeled=unlabeled, sample_weight=sample_weight)
-        counts = split_merged_cells(counts)
+        # Ties of unlabeled rows that compact counts do not know must not decide.
+        counts = split_merged_cells(counts if self.reads_scores() else counts.canonical)
         check_counts(counts)
         auc = counts.auc("positive", "unlabeled")
         if self._judges_scores:
@@ -292,6 +295,10 @@ class ScoreEstimator(PrevalenceEstimator):
             warn_about_size(counts)
         sizes = counts.n_positive, counts.n_unlabeled, counts.n_negative
         return self._store(fitted, resampled, *sizes)
+
+    def reads_scores(self) -> bool:
+        """Whether the scores themselves may be read, and not their order alone."""
+        return not self._by_order or getattr(self, "scale", "rank") == "score"
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:
         raise NotImplementedError

@@ -38,6 +38,8 @@ class BestBin(ScoreEstimator):
     Garg, Wu, Smola, Balakrishnan, Lipton (2021), Mixture proportion estimation and PU learning.
     """
 
+    _by_order = True
+
     risk: float = 0.1
     slack: float = 0.01
 

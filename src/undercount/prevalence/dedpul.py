@@ -71,6 +71,8 @@ class Dedpul(ScoreEstimator):
     Ivanov (2020), DEDPUL: difference-of-estimated-densities-based positive-unlabeled learning.
     """
 
+    _by_order = True
+
     monotone: bool = False
     scale: str = "rank"
     bandwidths: tuple[float, float] = (0.1, 0.05)

@@ -112,6 +112,8 @@ class DistCurve(ScoreEstimator):
     prefer a method without training.
     """
 
+    _by_order = True
+
     n_runs: int = N_RUNS
     n_resamples: int = 100
 

@@ -48,9 +48,15 @@ class ElkanNoto(ScoreEstimator):
     Elkan, Noto (2008), Learning classifiers from only positive and unlabeled data.
     """
 
+    _by_order = True
+
     rule: str = "e2"
     calibration: str = "isotonic"
     conversion: str = "frequency"
+
+    def reads_scores(self) -> bool:
+        """Whether the scores themselves may be read, and not their order alone."""
+        return self.calibration == "none"
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:
         chance = self._chance(counts)

@@ -167,21 +167,21 @@ class LateLabels(PrevalenceEstimator):
         freedom = 2 * variance**2 / parts if parts > 0 else MANY
         return Total(value, math.sqrt(variance), freedom)
 
-    def chance_variance(self, adds: FloatArray, use: NDArray[np.bool_]) -> float:
+    def chance_variance(self, adds: FloatArray, use: NDArray[Any]) -> float:
         """Return the variance of a sum that the error of the chances makes.
 
         Parameters
         ----------
         adds : array
             What each label adds to the sum, over its chance.
-        use : array of bool
+        use : array of bool or int
             Which rows these labels are of.
         """
         window = self.rows_.window[use]
         known = self.delays_.total_variance(adds * self.delays_.chance(window), window)
         return known + float((adds.sum() * self.tail_.error) ** 2)
 
-    def compare_scores(self, score: Any) -> ScoreTest:
+    def compare_scores(self, score: Any, place: NDArray[np.intp] | None = None) -> ScoreTest:
         """Test whether labels of high scores come sooner or later than others.
 
         If they do, the labels that have arrived are no fair sample of the positives, and a row's
@@ -191,18 +191,20 @@ class LateLabels(PrevalenceEstimator):
         ----------
         score : array-like
             Of all rows, or of those that are old enough.
+        place : array of int, optional
+            Which rows these scores are of, if they are others.
         """
-        scores = np.asarray(score, np.float64)
-        rows = self.usable_ if len(scores) == self.usable_.sum() else np.ones_like(self.usable_)
-        if len(scores) != rows.sum():
+        scores, every = np.asarray(score, np.float64), len(self.usable_)
+        if place is None:
+            old = np.flatnonzero(self.usable_)
+            place = old if len(scores) == len(old) else np.arange(every)
+        if len(scores) != len(place):
             raise InputError(
-                f"score and observed must be of the same rows; got {len(scores)} and "
-                f"{len(self.chance_)}"
+                f"score and observed must be of the same rows; got {len(scores)} and {every}"
             )
-        known = self.rows_.labelled & rows
-        return compare_delays(
-            scores[known[rows]], self.rows_.delay[known], self.rows_.window[known]
-        )
+        labelled = self.rows_.labelled[place]
+        known = place[labelled]
+        return compare_delays(scores[labelled], self.rows_.delay[known], self.rows_.window[known])
 
     def compare_dates(self) -> ScoreTest:
         """Test whether labels of recent rows come sooner or later than those of older ones.

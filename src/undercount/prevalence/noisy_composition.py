@@ -24,6 +24,7 @@ from undercount.prevalence.upper_bound import effective_sizes
 class _TwoRuns(ScoreEstimator):
     """Run a method in both directions and compose the two answers; see its two subclasses."""
 
+    _by_order = True
     _resample_cells = 512
     _reverse = True
 

@@ -63,6 +63,7 @@ class PatraSen(ScoreEstimator):
     testing.
     """
 
+    _by_order = True
     _resample_cells = 256
     _at_once = False
 

@@ -12,13 +12,14 @@ from scipy.special import expit, logit, ndtri
 from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.estimate import Estimate
+from undercount.prevalence.low_end import SCORES_ALONE
 
 # Shares nearer to 0 or 1 have no log odds that an error could be told on.
 SMALLEST = 1e-4
 # Labels times the variance of the log odds by chance, as simulated segments have it.
 CHANCE = 4.0
 WIDEST_SPREAD = 100.0
-NEEDS = ("random labels", "scores that only positives reach", "segments alike in part")
+NEEDS = ("random labels", SCORES_ALONE, "segments alike in part")
 
 
 class LabelPart(NamedTuple):
@@ -151,6 +152,9 @@ def pool_shares(
     unseen = [math.sqrt(side**2 + between) for side in sides]
     made |= dict.fromkeys(others, _estimate(centre, unseen, z, confidence_level))
     middle = _estimate(centre, sides, z, confidence_level)
+    if overall.low <= 0:  # scores that leave a share of 0 possible do so of every segment unseen
+        middle = replace(middle, low=0.0)
+        made |= {name: replace(made[name], low=0.0) for name in others}
     kept = (1 - drawn).tolist()
     known = {
         name: LabelPart(*part)

@@ -53,6 +53,8 @@ class RocSlope(ScoreEstimator):
     convergence for mixture proportion estimation.
     """
 
+    _by_order = True
+
     risk: float = 0.1
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:

@@ -54,6 +54,7 @@ class TwoLabels(ScoreEstimator):
     (0.3, True)
     """
 
+    _by_order = True
     _needs = ("random labels of both classes",)
     _judges_scores = False
 

@@ -36,7 +36,7 @@ def upper_bound(counts: ScoreCounts, confidence_level: float) -> float:
     >>> round(upper_bound(counts, 0.95), 5) == round((1 - 0.025 ** (1 / 900)) / 0.025 ** 0.01, 5)
     True
     """
-    _, labelled, unlabeled = head_shares(counts.thinned)
+    _, labelled, unlabeled = head_shares(counts.canonical.thinned)
     sizes = effective_sizes(counts)
     grid = np.arange(1, THRESHOLDS + 1) / THRESHOLDS
     place = np.unique(np.searchsorted(labelled, grid - 1e-12).clip(max=len(labelled) - 1))

@@ -5,7 +5,7 @@ import numpy as np
 from undercount.assume.mixture import Target
 from undercount.counts import ScoreCounts
 from undercount.curve import metric_names
-from undercount.errors import collect_warnings
+from undercount.errors import collect_warnings, named
 from undercount.estimate import Estimate, Interval
 from undercount.metric_facts import FACTS
 from undercount.read.chances import Chances
@@ -21,6 +21,17 @@ def follows_bias(metric: str, threshold: float | None, shares: Shares) -> bool:
     if metric in BIASED_AREAS:
         return shares.label_purity == 1
     return threshold is not None and metric in metric_names()
+
+
+def no_bias_words(labels: str | None) -> str:
+    """Say why verdicts have no bounds of a labelling bias, by what is supposed of the labels."""
+    if labels != "random":
+        return "they suppose nothing of the labels, so that no bias of labels reaches them"
+    return (
+        f"with {named('labels', repr('random'))} the labels count as a fair sample and are weighed "
+        "with the verdicts, and how far a bias moves the two together is not known; pass "
+        f"{named('labels', repr('any'))}, whose intervals hold whatever the bias"
+    )
 
 
 def bound_metric(

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ from undercount.curve import FloatArray, OperatingCurve
 from undercount.errors import CODES, Check, InputError, named, real_number
 from undercount.estimate import Estimate, Interval, delta_interval
 from undercount.metric_facts import FACTS
+from undercount.prevalence.fair_scores import ScoreTest
 from undercount.prevalence.late_labels import NEEDS as LATE_NEEDS
 from undercount.prevalence.late_labels import LateLabels
 from undercount.read.intervals.area_gradients import area_influence, cell_rows, losses_of
@@ -170,6 +171,8 @@ class Chances:
         Whether a classifier found the chances.
     late : LateLabels, optional
         Where dates of labels told the chances: their error is inside every interval.
+    place : array of int, optional
+        Which rows these are among those old enough, if they are a part of them.
 
     Notes
     -----
@@ -185,6 +188,7 @@ class Chances:
     confidence_level: float = 0.95
     estimated: bool = False
     late: LateLabels | None = None
+    place: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         # Beside single precision NumPy would round a threshold, which counts do not.
@@ -219,7 +223,8 @@ class Chances:
     def take(self, place: NDArray[Any], target: Target | None = None) -> "Chances":
         """Return the same of some of the rows, perhaps for another target."""
         some = {name: getattr(self, name)[place] for name in ("labels", "score", "chance")}
-        return replace(self, **some, target=target or self.target)
+        whole = place if self.place is None else self.place[place]
+        return replace(self, **some, target=target or self.target, place=whole)
 
     @cached_property
     def labelled(self) -> NDArray[np.bool_]:
@@ -263,7 +268,17 @@ class Chances:
         """Return the variance of what labels add that the error of estimated delays makes."""
         if self.late is None:
             return 0.0
-        return self.late.chance_variance(adds, self.late.rows_.labelled & self.late.usable_)
+        return self.late.chance_variance(adds, self.dated_rows[self.labelled])
+
+    @property
+    def dated_rows(self) -> NDArray[np.intp]:
+        """Which of the rows with a date these are; all that are old enough, or a part of them."""
+        usable = np.flatnonzero(cast("LateLabels", self.late).usable_)
+        return usable if self.place is None else usable[self.place]
+
+    def compare_late_scores(self) -> ScoreTest:
+        """Test whether labels of high scores come sooner or later than others of these rows."""
+        return cast("LateLabels", self.late).compare_scores(self.score, self.dated_rows)
 
     @property
     def needs(self) -> tuple[str, ...]:

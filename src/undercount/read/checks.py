@@ -64,10 +64,10 @@ def checklist(
 
     `estimated` says whether the share was told by the scores, and `doubt` why it was told badly.
     """
-    area, cells = counts.auc("positive", "unlabeled"), counts.thinned
+    area, cells = counts.auc("positive", "unlabeled"), counts.canonical.thinned
     checks = [
         fit_check(cells, shares, estimated=estimated, leaked=area >= LEAKED),
-        _agreement(estimates or {}, shares.unlabeled_prevalence),
+        _agreement(estimates or {}, _named_share(shares)),
         _labels(counts),
         _ties(cells),
         _constant(cells),
@@ -239,6 +239,12 @@ def fit_check(
         message + ", more than chance explains: prevalence too high, or labels not random",
         "lower the prevalence, or ask how the labelled rows came to be labelled",
     )
+
+
+def _named_share(shares: Shares) -> float:
+    """Return the share that the estimators point to; NaN if only a range is left."""
+    span = shares.unlabeled_prevalence_interval
+    return math.nan if span is not None and span.low <= 0 else shares.unlabeled_prevalence
 
 
 def _agreement(estimates: Mapping[str, Estimate], share: float) -> Check:

@@ -17,6 +17,7 @@ from undercount.count.tensors import rows_to_host
 from undercount.curve import FloatArray
 from undercount.errors import (
     CODES,
+    NOT_IDENTIFIED,
     InputError,
     check_choice,
     check_flag,
@@ -27,6 +28,7 @@ from undercount.errors import (
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS, OUT_OF_FOLD, RIGHT_LABELS
 from undercount.prevalence.late_labels import LateLabels
+from undercount.read.audit_differences import audited_differences, audited_models
 from undercount.read.chance_differences import chance_differences
 from undercount.read.contest import Contest, parse_conditions
 from undercount.read.counted_model import (
@@ -62,6 +64,7 @@ from undercount.read.percentages import percents_beside
 from undercount.read.requirement import Requirement, Verdict, check_words
 from undercount.read.review_differences import ReviewedModel, reviewed_differences
 from undercount.read.workload import Workload, cut_at, workload_size
+from undercount.shares import reads_scores
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -201,7 +204,9 @@ class Comparison:
             )
         reviewed = any(each.reviewed is not None for each in self.evaluations.values())
         share = read_deploy_prevalence(asked, reviewed=reviewed)
-        return deployed_differences(self.paired, share)
+        found = deployed_differences(self.paired, share)
+        first = next(iter(self.evaluations.values()))
+        return _leave_open(found) if first.share_range_only else found
 
     def leaderboard(
         self, metric: str | None = None, *, same_workload: bool = False
@@ -232,8 +237,32 @@ class Comparison:
         if work is not None:
             values = {name: known[metric] for name, known in work.values.items()}
         else:
-            values = {name: self.estimates_of(name)[metric].value for name in self.evaluations}
-        return standings(values, found, self.confidence_level)
+            values = {name: self._reference(name, metric) for name in self.evaluations}
+        standing = standings(values, found, self.confidence_level)
+        if not self.leaves_open(metric):
+            return standing
+        return tuple(replace(each, value=math.nan) for each in standing)
+
+    def _reference(self, name: str, metric: str) -> float:
+        """Return what orders the models: a metric's value, or that at the share in use."""
+        known = self.estimates_of(name)[metric]
+        if not known.range_only:
+            return known.value
+        return self.paired.models[name].value(metric, 0 if metric in POINTS else None)
+
+    def leaving_open(self) -> "Comparison":
+        """Return the same without values that labels and scores do not point to."""
+        if not next(iter(self.evaluations.values())).share_range_only:
+            return self
+        work = self.workload
+        if work is not None:
+            work = replace(work, differences=_leave_open(work.differences))
+        return replace(self, differences=_leave_open(self.differences), workload=work)
+
+    def leaves_open(self, metric: str) -> bool:
+        """Whether a metric depends on a share of which labels and scores leave a range only."""
+        first = next(iter(self.evaluations.values()))
+        return first.share_range_only and FACTS[metric].needs_prevalence
 
     def estimates_of(self, name: str) -> dict[str, Estimate]:
         """Return what is known of a model at its threshold, by metric; verdicts go first."""
@@ -253,8 +282,13 @@ class Comparison:
         """
         metric = self.by if metric is None else metric
         self.difference(metric)  # says which there are
-        if self.chances_given:
-            raise InputError("labelling chances tell the share, which is not free to move")
+        source = next(iter(self.evaluations.values())).determined_by
+        if source:
+            raise InputError(
+                f"the prevalence is determined by the {source}, and is not free to move; compare "
+                "at other thresholds instead",
+                code=NOT_IDENTIFIED,
+            )
         shares = np.linspace(0.0, self.paired.top, SHARES)
         cut = 0 if metric in POINTS else None
         models = self.paired.models.items()
@@ -311,7 +345,7 @@ class Comparison:
         fixed = not found.depends_on_prevalence and contest.margin == 0
         here = fixed and contest.deploy_prevalence is None
         needs = (need for need in found.difference.needs if not (here and need == "prevalence"))
-        return replace(found.difference, needs=(*needs, *self._audit_needs))
+        return replace(found.difference, needs=tuple(dict.fromkeys((*needs, *self._audit_needs))))
 
     def _share_doubt(self, contest: Contest, found: Difference) -> str:
         """Say where a difference passes what is asked of it, if the share is only estimated.
@@ -321,7 +355,7 @@ class Comparison:
         """
         evaluation, there = self.evaluations[contest.one], contest.deploy_prevalence
         fixed = not found.depends_on_prevalence and contest.margin == 0
-        if fixed or not evaluation.share_is_guess:
+        if fixed or not evaluation.share_estimated:
             return ""
         cut = 0 if contest.metric in POINTS else None
         paired = self.paired if there is None else DeployedPaired(self.paired.models, there)
@@ -510,6 +544,7 @@ def compare(
     # With impure labels average precision and the areas' intervals need every score.
     purity = options.get("label_purity", 1.0)
     pure = isinstance(purity, int | float) and purity == 1
+    pure = pure and not reads_scores(options.get("unlabeled_prevalence"))
     reviews = options["reviews"] = as_reviews(options.get("reviews"))
     there = _read_there(options.pop("deploy_prevalence", None), reviewed=reviews is not None)
     edges = () if reviews is None else reviews.design.edges
@@ -538,21 +573,32 @@ def compare(
     if by not in metrics:
         hint = "; give a threshold" if by in POINTS else ""
         raise InputError(f"{named('by')} must be one of {', '.join(metrics)}; got {by!r}{hint}")
-    models, tied = _models(evaluations, thresholds, question, top)
+    models, tied, size = _models(evaluations, thresholds, question, top)
     paired = Paired(models, question)
-    if reviews is not None or propensity is not None:
+    by_verdicts = next(iter(evaluations.values())).reviewed is not None
+    if by_verdicts or propensity is not None:
         told = _told_differences(evaluations, thresholds, metrics, question)
-        asked = reviews is not None and top is not None
-        work = _verdict_workload(paired, tied, chosen=True) if asked else None
+        asked = by_verdicts and (top is not None or reviews is None)
+        work = _verdict_workload(paired, tied, size, chosen=top is not None) if asked else None
         return Comparison(evaluations, told, question, by, work, paired)
     found = [
         difference
         for metric in metrics
         for difference in paired.differences(metric, 0 if metric in POINTS else None)
     ]
-    make = _verdict_workload if options.get("audited") else _workload
-    work = make(paired, tied, chosen=top is not None)
-    return Comparison(evaluations, tuple(found), question, by, work, paired)
+    work = _workload(paired, tied, size, chosen=top is not None)
+    made = Comparison(evaluations, tuple(found), question, by, work, paired)
+    return made.leaving_open()
+
+
+def _leave_open(differences: Sequence[Difference]) -> tuple[Difference, ...]:
+    """Take the values out of differences that depend on a share of which only a range is known."""
+    return tuple(
+        replace(each, difference=each.difference.without_value())
+        if "prevalence" in each.difference.needs and each.difference.exists
+        else each
+        for each in differences
+    )
 
 
 def _read_there(prevalence: Any, *, reviewed: bool) -> float | None:
@@ -613,7 +659,10 @@ def _told_differences(
 ) -> tuple[Difference, ...]:
     """Return the differences that verdicts or labelling chances tell, without a prevalence."""
     first = next(iter(evaluations.values()))
-    if first.reviewed is not None:
+    if first.reviewed is not None and first.reviewed.audited:
+        audited, level = audited_models(evaluations, thresholds), first.confidence_level
+        found = [audited_differences(audited, each, level, question) for each in metrics]
+    elif first.reviewed is not None:
         level, reviewed = first.confidence_level, _reviewed_models(evaluations, thresholds)
         found = [reviewed_differences(reviewed, each, level, question) for each in metrics]
     else:
@@ -622,7 +671,7 @@ def _told_differences(
     return tuple(difference for each in found for difference in holm_adjusted(each))
 
 
-def _workload(paired: Paired, tied: Mapping[str, float], *, chosen: bool) -> Workload:
+def _workload(paired: Paired, tied: Mapping[str, float], size: float, *, chosen: bool) -> Workload:
     """Compare what models find among as many flagged rows, which is their last cut."""
     first = next(iter(paired.models.values())).rows
     last = len(first.cuts) - 1
@@ -631,7 +680,7 @@ def _workload(paired: Paired, tied: Mapping[str, float], *, chosen: bool) -> Wor
         name: {metric: model.value(metric, last) for metric in WORKLOAD_METRICS}
         for name, model in paired.models.items()
     }
-    cuts, size = _last_cuts(paired), _flagged_rows(first)
+    cuts = _last_cuts(paired)
     estimates = {
         name: {m: model.evaluation.estimate(m, top=size) for m in WORKLOAD_METRICS}
         for name, model in paired.models.items()
@@ -642,7 +691,7 @@ def _workload(paired: Paired, tied: Mapping[str, float], *, chosen: bool) -> Wor
 
 
 def _verdict_workload(
-    paired: Paired, tied: Mapping[str, float], *, chosen: bool
+    paired: Paired, tied: Mapping[str, float], size: float, *, chosen: bool
 ) -> Workload | None:
     """Return what verdicts tell of as many flagged rows, model by model, as `evaluate` does.
 
@@ -654,7 +703,6 @@ def _verdict_workload(
     first = next(iter(models.values()))
     if not chosen and first.target == "population":
         return None
-    size = _flagged_rows(next(iter(paired.models.values())).rows)
     estimates = {
         name: {metric: each.estimate(metric, top=size) for metric in WORKLOAD_METRICS}
         for name, each in models.items()
@@ -669,14 +717,6 @@ def _verdict_workload(
 def _last_cuts(paired: Paired) -> dict[str, Cut]:
     """Return where each model's last flagged row lies."""
     return {name: model.rows.cuts[-1] for name, model in paired.models.items()}
-
-
-def _flagged_rows(rows: ModelRows) -> float:
-    """Return how many rows of the target the last cut flags."""
-    kinds = [1] if rows.design.sampling == "case-control" else [0, 1, 2]
-    size = float(rows.heads[-1][kinds].sum())
-    # Shares of tied rows add up to whole rows.
-    return float(round(size)) if math.isclose(size, round(size), rel_tol=1e-12) else size
 
 
 def _reviewed_models(
@@ -716,8 +756,8 @@ def _models(
     thresholds: Mapping[str, float],
     question: Question,
     top: Any,
-) -> tuple[dict[str, Model], dict[str, float]]:
-    """Put the rows of every model, by kind, beside its table; and count ties at the last cut."""
+) -> tuple[dict[str, Model], dict[str, float], float]:
+    """Put rows by kind beside each model's table; count the rows of the last cut, and its ties."""
     first = next(iter(evaluations.values()))
     design = design_of(first.counts, first.shares, first.shares.sampling, TARGET_OF[question])
     size, rows = workload_size(top, first.counts, design), cast("RecountableRows", first.recount)
@@ -730,7 +770,9 @@ def _models(
         last, tied[name] = cut_at(size, evaluation.counts, scores, weights, design)
         found = ModelRows(evaluation.counts, scores, design, [*cuts, last], weights)
         models[name] = Model(evaluation.standard(), found)
-    return models, tied
+    # A share of the rows may be whole rows but for rounding.
+    whole = math.isclose(size, round(size), rel_tol=1e-12)
+    return models, tied, float(round(size)) if whole else size
 
 
 def _top_thresholds(

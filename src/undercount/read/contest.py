@@ -63,9 +63,11 @@ class Contest:
 
     def found_words(self, estimate: Estimate) -> str:
         """Say what was found of the difference."""
-        if math.isnan(estimate.value) or math.isnan(estimate.low):
+        if not estimate.exists or math.isnan(estimate.low):
             return "no interval of the difference"
         value, low, high = numbers_beside(estimate, self.margin, "+")
+        if estimate.range_only:
+            return f"difference between {low} and {high}"
         return f"difference {value} ({low} – {high})"
 
     def judge(self, gap: Estimate, checks: Sequence[Check] = (), doubt: str = "") -> Judgement:
@@ -78,7 +80,7 @@ class Contest:
         return Judgement(f"{self.one} against {self.other}", self, outcome, gap, why)
 
     def _outcome(self, gap: Estimate, doubt: str) -> tuple[Outcome, str]:
-        if math.isnan(gap.value) or math.isnan(gap.low):
+        if not gap.exists or math.isnan(gap.low):
             return "inconclusive", ""
         outcome = outcome_of(gap.low, gap.high, self.margin, strict=self.sign == ">")
         if outcome == "inconclusive" and not doubt:

@@ -171,6 +171,10 @@ class RecountableRows:
             knots=[*self.knots, *more, *rounded_knots(self.scores, *more)],
         )
 
+    def count_every_score(self) -> ScoreCounts:
+        """Count the rows, merging no scores."""
+        return replace(self, compact=False)([])
+
 
 def count_model(
     y: Any,
@@ -230,6 +234,10 @@ class RecountableFrame:
         knots = [*self.knots, *(knot for each in more for knot in knots_at(each))]
         counted = count_scores(self.frame, knots=knots, **self.columns)
         return cast("ScoreCounts", counted)
+
+    def count_every_score(self) -> ScoreCounts:
+        """Count the rows, merging no scores unless there are too many for the engine."""
+        return replace(self, columns={**self.columns, "compact": None})([])
 
 
 def count_column(

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -15,6 +15,7 @@ from undercount.curve import FloatArray, OperatingPoint, metric_names, read_metr
 from undercount.errors import InputError, real_number
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
+from undercount.read.intervals.clusters import Clusters, cell_parts
 from undercount.read.intervals.heads import RatePoint
 from undercount.read.metric_name import name_metric, short_number
 from undercount.read.sensitivity import ROUNDING
@@ -166,6 +167,7 @@ class ThresholdSearch:
     target: Target
     confidence_level: float
     random_state: int = 0
+    clusters: Clusters | None = field(default=None, kw_only=True)
 
     def best(self, goal: Goal, over: float | None) -> BestThreshold:
         """Return the best threshold, with what it gains over another."""
@@ -204,8 +206,14 @@ class ThresholdSearch:
         return RatePoint(tpr, fpr, float(design.mixing.prevalence), flagged)
 
     def _gain(self, goal: Goal, threshold: float, over: float) -> Estimate:
-        """Estimate what the threshold gains; its interval holds the chance of the search."""
-        counts = self.counts
+        """Estimate what the threshold gains; its interval holds the chance of the search.
+
+        Labels of clusters are drawn as the number of independent labels that tell as much of the
+        difference between the two thresholds.
+        """
+        counts, clusters = self.counts, math.inf
+        if self.clusters is not None:
+            counts, clusters = self._discounted(self.clusters, goal, threshold, over)
         if len(counts.score) > MOST_CELLS:
             counts = counts.coarsened(MOST_CELLS)
         places = [_place(counts, each) for each in (threshold, over)]
@@ -214,7 +222,8 @@ class ThresholdSearch:
         raw = float(values[places[0]] - values[places[1]])
         errors = self._errors(goal, counts, places[1])
         tail = (1 - self.confidence_level) / 2
-        wider = _small_sample_factor(counts.effective_size("positive"), self.confidence_level)
+        size = min(counts.effective_size("positive"), clusters)
+        wider = _small_sample_factor(size, self.confidence_level)
         spread = errors.mean() + wider * (errors - errors.mean())
         low, high = raw - np.quantile(spread, [1 - tail, tail])
         value = raw - float(errors.mean())
@@ -233,6 +242,20 @@ class ThresholdSearch:
             FACTS[goal.metric].needs,
             "labels drawn anew",
         )
+
+    def _discounted(
+        self, clusters: Clusters, goal: Goal, threshold: float, over: float
+    ) -> tuple[ScoreCounts, float]:
+        """Return counts of as many independent rows as tell as much, and how many clusters do."""
+        counts = self.counts
+        design = design_of(counts, self.shares, self.shares.sampling, self.target)
+        best, other = (
+            cell_parts(counts, design, goal.metric, threshold=each, beta=goal.beta)
+            for each in (threshold, over)
+        )
+        parts = [one - another for one, another in zip(best, other, strict=True)]
+        clustered = clusters.with_cell_parts(counts, design, parts)
+        return clusters.shrunk(counts, clustered), clustered.clusters
 
     def _errors(self, goal: Goal, counts: ScoreCounts, over: int) -> FloatArray:
         """Return by how much the best point of other draws looks better there than it is."""

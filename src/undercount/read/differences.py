@@ -13,7 +13,7 @@ from scipy.special import stdtr, stdtrit
 
 from undercount.assume.mixture import MixtureDesign
 from undercount.curve import ROUNDING, FloatArray
-from undercount.estimate import Estimate
+from undercount.estimate import Estimate, round_outward
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
 from undercount.read.intervals.area_gradients import unbiased_average_precision
@@ -93,9 +93,16 @@ class Model:
         return AreaSums(self.evaluation.counts, self.shares)
 
     def value(self, metric: str, cut: int | None) -> float:
-        """Return a metric of the table, or at another cut than the threshold."""
+        """Return a metric of the table, or at another cut than the threshold.
+
+        One that the data leave open has the value at the share in use: models are compared at one
+        share, whichever it is.
+        """
         if cut is None or (cut == 0 and metric in self.table):
-            return self.table[metric].value
+            known = self.table[metric]
+            if not known.range_only:
+                return known.value
+            return float(self.values(metric, cut, np.array([self.shares.unlabeled_prevalence]))[0])
         return float(self._point(cut, None).metric(metric))
 
     def values(self, metric: str, cut: int | None, shares: FloatArray) -> FloatArray:
@@ -429,7 +436,8 @@ def possible_ends(metric: str, value: float, low: float, high: float) -> tuple[f
     """
     least, most = FACTS[metric].range
     low, high = (float(np.clip(end, least - most, most - least)) for end in (low, high))
-    return float(np.fmin(low, value)), float(np.fmax(high, value))
+    ends = float(np.fmin(low, value)), float(np.fmax(high, value))
+    return round_outward(*ends, least - most, most - least)
 
 
 def _fixed_orders(shares: Shares, *, n_negative: float) -> frozenset[str]:

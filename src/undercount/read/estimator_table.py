@@ -41,6 +41,11 @@ class EstimatorRow:
     seconds: float
     note: str = ""
 
+    @property
+    def range_only(self) -> bool:
+        """Whether the method leaves a share of 0 possible, and names no value then."""
+        return self.method == "Consensus" and self.low == 0
+
 
 @dataclass(frozen=True)
 class Agreement:

@@ -21,6 +21,7 @@ from undercount.read.evaluation import Evaluation
 from undercount.read.fair_sample import found_check, groups_check
 from undercount.read.hidden_share import HiddenShare
 from undercount.read.intervals.resampled import PrevalenceInterval, Progress
+from undercount.read.metric_name import asks_top
 from undercount.read.reviewed import Labels
 from undercount.read.segment_estimates import SegmentTable
 from undercount.read.segment_rows import SegmentedRows, SegmentModels
@@ -29,11 +30,12 @@ from undercount.read.segments import (
     Evaluations,
     SegmentRow,
     fill_row,
+    fits_top,
     make_row,
     segment_metrics,
     why_not,
 )
-from undercount.shares import Sampling
+from undercount.shares import Sampling, reads_scores
 
 
 class EvaluateOptions(TypedDict, total=False):
@@ -171,7 +173,8 @@ def evaluate(
         Rows with score >= threshold are predicted positive.
     top : float, optional
         So many rows of the highest scores, or such a share of them if below 1: their precision,
-        recall and lift join the table.
+        recall and lift join the table. One row is one row, whatever it weighs; with `by` they are
+        the highest rows of each segment.
     metrics : list of str, optional
         What the table holds, by any name and with thresholds of their own: "ROC AUC",
         "precision", "fpr@0.9". By default the areas and, at a threshold, six metrics.
@@ -236,6 +239,7 @@ def evaluate(
         check_name(name)
     # With impure labels average precision and the areas' intervals need every score.
     pure = isinstance(label_purity, int | float) and label_purity == 1
+    pure = pure and not reads_scores(unlabeled_prevalence)
     refuse_other_order(
         y=y, score=score, by=by, cluster=cluster, propensity=propensity, covariates=covariates
     )
@@ -284,6 +288,8 @@ def evaluate(
         rows = SegmentedRows(
             y, score, column, unlabeled, sample_weight, cluster, propensity, about_chances
         )
+        # Where rows weigh differently, the highest ones are told only with every score apart.
+        pure = pure and (sample_weight is None or not asks_top(top, metrics))
         return evaluate_segments(name, rows.count(by, threshold, compact=pure), **options)
     away = columns and is_frame(y) and not is_eager(y) and isinstance(cluster, str)
     whose = cluster if away else None  # counted where the rows lie
@@ -347,15 +353,19 @@ def evaluate_segments(
         overall = replace(overall, checks=(*overall.checks, shares.alike))
     seed = options.get("random_state")
     wanted = Wanted(overall.target, overall.confidence_level, top, metrics, seed)
-    shown = segment_metrics(metrics, segments.overall.threshold)
+    shown = segment_metrics(metrics, segments.overall.threshold, top)
 
     def make(segment: Hashable, *, whole: bool = True, asked: Wanted = wanted) -> Evaluation:
         part = segments.part(segment, asked.target)
         hidden, words = shares.find(segment, name), f"{name}, {segments.column} {segment}"
         if shares.pooled:
             hidden = replace(hidden, source="pooled over segments", estimated=True)
-        put_together = make_whole if whole else make_bare
-        return put_together(words, part, hidden, asked)
+        bare = make_bare(words, part, hidden, asked)
+        if not whole:
+            return bare
+        if asked.top is not None and not fits_top(bare, asked.top):
+            asked = asked._replace(top=None)
+        return make_whole(words, part, hidden, asked)
 
     hidden = _find_shares(name, segments, shares)
 

@@ -257,6 +257,7 @@ def make_bare(
         label_part=hidden.label_part,
         area_bound=hidden.area_bound,
         share_needs=hidden.needs,
+        from_scores=hidden.from_scores,
     )
 
 
@@ -333,7 +334,7 @@ def _checked_chances(
         checks.append(unbalanced or fair)
     else:
         checks += [
-            found_check(chances.late.compare_scores(chances.score)),
+            found_check(chances.compare_late_scores()),
             *mature_checks(chances.late),
         ]
     if made.threshold is not None:

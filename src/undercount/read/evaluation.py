@@ -6,16 +6,26 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
 
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.labelled import naive_area, naive_curve, naive_point
 from undercount.assume.mixture import MixtureDesign, Target, design_of, mixture_curve
 from undercount.count.columns import make_frame
 from undercount.counts import ScoreCounts
-from undercount.curve import PARAMETRIC, CurveBounds, FloatArray, OperatingCurve, OperatingPoint
+from undercount.curve import (
+    PARAMETRIC,
+    CurveBounds,
+    FloatArray,
+    OperatingCurve,
+    OperatingPoint,
+    metric_names,
+)
 from undercount.errors import (
     CODES,
+    NOT_IDENTIFIED,
     Check,
     InputError,
     check_choice,
@@ -23,10 +33,15 @@ from undercount.errors import (
     named,
     read_threshold,
 )
-from undercount.estimate import Estimate, Interval
+from undercount.estimate import Estimate, Interval, round_outward
 from undercount.metric_facts import FACTS, RIGHT_LABELS
 from undercount.prevalence.pooled import LabelPart
-from undercount.read.bias_bounds import bound_by_chances, bound_metric, follows_bias
+from undercount.read.bias_bounds import (
+    bound_by_chances,
+    bound_metric,
+    follows_bias,
+    no_bias_words,
+)
 from undercount.read.chances import NEEDS, Chances
 from undercount.read.decisions import (
     BestThreshold,
@@ -43,6 +58,7 @@ from undercount.read.flagged_check import (
     rounding_check,
     warn_rounding,
 )
+from undercount.read.hidden_share import lowest_share
 from undercount.read.intervals.clusters import Clusters
 from undercount.read.intervals.estimate import estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
@@ -64,17 +80,19 @@ from undercount.read.requirement import (
     parse_requirement,
     parse_requirements,
 )
-from undercount.read.reviewed import Reviewed
+from undercount.read.reviewed import Labels, Reviewed
 from undercount.read.reviewed_search import ReviewedSearch
 from undercount.read.sensitivity import (
     AREAS,
     CHANCE,
     OVER,
+    STEPS,
     BreakEven,
     Over,
     break_even,
     check_goal,
     metric_value,
+    spaced_thresholds,
     sweep,
 )
 from undercount.read.verdict import (
@@ -120,6 +138,15 @@ FORMS = {
 def render(form: str, *subject: Any, **options: Any) -> Any:
     """Draw a result in a form of the table above."""
     return pkgutil.resolve_name(FORMS[form])(*subject, **options)
+
+
+@runtime_checkable
+class RecountsEveryScore(Protocol):
+    """Rows that can be counted once more with every score apart."""
+
+    def count_every_score(self) -> ScoreCounts:
+        """Count the rows, merging no scores."""
+        ...
 
 
 # What is found where rates cannot be carried over.
@@ -227,6 +254,8 @@ class Evaluation:
         What the share itself rests on, which every metric that needs it then names.
     label_part : LabelPart, optional
         How far the chance of these rows' labels is in an estimated share, if that is known.
+    from_scores : bool
+        Whether nothing but the shape of scores tells the share, which bounds it from above only.
     judgements : tuple of Judgement
         What was found of each requirement, the worst first, which documents then list.
 
@@ -274,6 +303,7 @@ class Evaluation:
     area_bound: float = field(default=1.0, kw_only=True, repr=False)
     share_needs: tuple[str, ...] = field(default=(), kw_only=True, repr=False)
     judgements: tuple[Judgement, ...] = field(default=(), kw_only=True, repr=False)
+    from_scores: bool = field(default=False, kw_only=True, repr=False)
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -292,7 +322,13 @@ class Evaluation:
     @cached_property
     def bounds(self) -> CurveBounds:
         """The worst and best curve that data and prevalence allow."""
-        self._suppose_random("bounds of the curve", "the band and intervals have what is open")
+        self._check_labels_answer("bounds of the curve", "the band and intervals have what is open")
+        if self.clusters is not None:
+            raise InputError(
+                "bounds of the whole curve are those of independent rows, and these come in "
+                "clusters; a sweep over the threshold has intervals that rest on clusters",
+                argument="cluster",
+            )
         return bound_curve(self.counts, self.shares, confidence_level=self.confidence_level)
 
     @property
@@ -365,18 +401,30 @@ class Evaluation:
         threshold = read_threshold(threshold)
         return self.metric_rows(POINT_METRICS, threshold, self.counts_at(threshold))
 
-    def _top_rows(self, top: float) -> tuple[MetricRow, ...]:
+    def _top_rows(self, top: float, metrics: Sequence[str] = TOP_METRICS) -> tuple[MetricRow, ...]:
         """Estimate the metrics of the highest rows beside the values that count labels alone."""
         apart = self.shares.sampling == "case-control"
         rows = []
-        for metric in TOP_METRICS:
+        for metric in metrics:
             estimate = self.estimate(metric, top=top)
             naive = math.nan
             if not apart:
-                naive = metric_value(self.counts, Shares(0.0), metric, top=top)
+                naive = metric_value(self.counts_for_top, Shares(0.0), metric, top=top)
             asked = int(top) if top == 1 else float(top)  # 1.0 might be all rows
             rows.append(MetricRow(metric, None, naive, estimate, top=asked))
         return tuple(rows)
+
+    @cached_property
+    def counts_for_top(self) -> ScoreCounts:
+        """Counts that tell the highest rows: of weighted rows, with every score apart.
+
+        Inside a merged cell nobody knows which weights stand higher.
+        """
+        counts = self.counts
+        exact = counts.rows is not None and not counts.compact
+        if counts.weighted and not exact and isinstance(self.recount, RecountsEveryScore):
+            return self.recount.count_every_score()
+        return counts
 
     @property
     def top(self) -> float | None:
@@ -423,7 +471,7 @@ class Evaluation:
                 name.refuse_elsewhere(TOP_METRICS)
                 continue
             if name.top is not None:
-                rows += [row for row in self._top_rows(name.top) if row.metric == name.metric]
+                rows += self._top_rows(name.top, [m for m in TOP_METRICS if m == name.metric])
                 continue
             threshold = self.threshold if name.threshold is None else name.threshold
             if name.metric in AREAS:
@@ -454,8 +502,6 @@ class Evaluation:
             certain = bound is not None and metric == "precision" and self.target == "dataset"
             if not (certain or self.random_labels):
                 bound = None
-            if certain:
-                estimate = self._at_least(value, estimate)
             rows.append(MetricRow(metric, threshold, value, estimate, bound, certain, shown=shown))
         return tuple(rows)
 
@@ -485,26 +531,48 @@ class Evaluation:
         """Estimate one metric with its interval; `beta` is the number that some metrics take."""
         check_choice("metric", metric, tuple(FACTS))
         threshold = None if threshold is None else read_threshold(threshold)
-        counts = self.counts_at(threshold)
+        counts = self.counts_at(threshold) if top is None else self.counts_for_top
         known = threshold in (None, self.threshold)  # what it would warn of is among the checks
         self._warn_rounding(counts, threshold)
         with collect_warnings() if known else nullcontext():
             found = self._estimate(counts, metric, threshold, top=top, beta=beta)
         if top is None or metric != "precision" or not self._certain:
             return found
-        naive = metric_value(self.counts, Shares(0.0), metric, top=top)
-        return self._at_least(naive, found)
+        naive = metric_value(counts, Shares(0.0), metric, top=top)
+        return _round_outward(self._at_least(naive, found), metric)
 
     def _warn_rounding(self, counts: ScoreCounts, threshold: float | None) -> None:
         """Warn of rows just below a threshold; of the evaluation's own a check tells."""
         if threshold is not None and threshold != self.threshold:
             warn_rounding(counts, threshold, stacklevel=3)
 
+    def reviewed_estimate(
+        self, metric: str, threshold: float | None, labels: Labels | None = None
+    ) -> Estimate:
+        """Estimate a metric by the reviews, alone or with random labels, as the table would."""
+        if self.reviewed is None:
+            raise InputError(f"no {named('reviews')} were given to this evaluation")
+        check_choice("metric", metric, tuple(FACTS))
+        if labels is not None:
+            check_choice("labels", labels, ("any", "random"))
+        threshold = None if threshold is None else read_threshold(threshold)
+        counts = self.counts_at(threshold)
+        found = self.reviewed.estimate(metric, threshold, labels=labels, counts=counts)
+        return self._at_least_certain(found, metric, threshold, counts)
+
+    def _at_least_certain(
+        self, found: Estimate, metric: str, threshold: float | None, counts: ScoreCounts
+    ) -> Estimate:
+        """Raise an estimate at a threshold to what its flagged rows are certain to have."""
+        if threshold is not None and metric == "precision":
+            least = self.certain_value(metric, threshold, counts)
+            found = found if least is None else self._at_least(least, found)
+        return _round_outward(found, metric)
+
     def _at_least(self, least: float, found: Estimate) -> Estimate:
         """Raise an estimate and its ends to what is certain: a few verdicts may tell less."""
         ends = {end: max(getattr(found, end), least) for end in ("value", "low", "high")}
-        raised = replace(found, **ends)
-        return replace(raised, guess=is_guess(self, raised))
+        return replace(found, **ends)
 
     @property
     def supposes_right_labels(self) -> bool:
@@ -516,7 +584,13 @@ class Evaluation:
     ) -> Estimate:
         """Estimate one metric, and name all that it needs."""
         found = self._estimate_alone(counts, metric, threshold, **place)
-        return replace(self._name_needs(found), guess=is_guess(self, found))
+        found = self._name_needs(self._leave_open(found))
+        return self._at_least_certain(found, metric, threshold, counts)
+
+    def _leave_open(self, found: Estimate) -> Estimate:
+        """Take the value out of an estimate that depends on a share of which a range is known."""
+        depends = self.share_range_only and "prevalence" in found.needs and found.exists
+        return found.without_value() if depends else found
 
     def _name_needs(self, found: Estimate) -> Estimate:
         """Name what the share rests on among the needs of an estimate, and right labels."""
@@ -525,10 +599,15 @@ class Evaluation:
         return replace(found, needs=(*found.needs, *share, *right))
 
     @property
-    def share_is_guess(self) -> bool:
-        """Whether the share is estimated from scores: no one gave it, nor do reviews tell it."""
-        told = self.chances is not None or self.reviewed is not None
-        return not self.share_given and not told
+    def share_estimated(self) -> bool:
+        """Whether the share is estimated: not given, nor determined by reviews or chances."""
+        determined = self.chances is not None or self.reviewed is not None
+        return not self.share_given and not determined
+
+    @property
+    def share_range_only(self) -> bool:
+        """Whether labels and scores leave a share of 0 possible, so that no value can be named."""
+        return self.from_scores and lowest_share(self.shares) <= 0
 
     def _estimate_alone(
         self, counts: ScoreCounts, metric: str, threshold: float | None, **place: Any
@@ -675,7 +754,7 @@ class Evaluation:
 
         Flat, and by names that experiment trackers take: "precision", "precision_low",
         "precision_high", "precision_naive". What does not exist here (0/0) is left out.
-        "precision_guess" is 1 where the value is little but a guess between its ends.
+        So is the value, and the prevalence, where the data leave only a range.
 
         Examples
         --------
@@ -686,14 +765,14 @@ class Evaluation:
         >>> sorted(evaluation.metrics("valid/"))[:2]
         ['valid/lift_auc', 'valid/lift_auc_high']
         """
-        found = {"prevalence": self.prevalence}
-        found["unlabeled_prevalence"] = self.shares.unlabeled_prevalence
+        found = {}
+        if not self.share_range_only:
+            found["prevalence"] = self.prevalence
+            found["unlabeled_prevalence"] = self.shares.unlabeled_prevalence
         for row in (*self.rows, *self.top_rows):
             name, estimate = self._key(row, "_at_"), row.estimate
             found[name], found[f"{name}_naive"] = estimate.value, row.naive
             found[f"{name}_low"], found[f"{name}_high"] = estimate.low, estimate.high
-            if estimate.guess:
-                found[f"{name}_guess"] = 1.0
         return {
             f"{prefix}{name}": float(value) for name, value in found.items() if math.isfinite(value)
         }
@@ -732,7 +811,7 @@ class Evaluation:
         rows = []
         for metric, place in asked:
             try:
-                found = self._name_needs(moved.estimate(metric, place))
+                found = self._name_needs(self._leave_open(moved.estimate(metric, place)))
             except InputError as error:
                 if error.code != "misfit":  # these rows allow the shares, the population less so
                     raise
@@ -755,7 +834,8 @@ class Evaluation:
         if there is None:
             return self.estimate_named(name)
         threshold = None if name.metric in AREAS else name.threshold
-        return self._name_needs(self._deployment(there, threshold).estimate(name.metric, threshold))
+        found = self._deployment(there, threshold).estimate(name.metric, threshold)
+        return self._name_needs(self._leave_open(found))
 
     def placed(self, requirement: Requirement) -> Requirement:
         """Return a requirement that says where it is judged: where the classifier will work."""
@@ -804,22 +884,69 @@ class Evaluation:
     def sweep(
         self, metric: str, over: Over = "prevalence", threshold: float | None = None
     ) -> dict[str, FloatArray]:
-        """Follow a metric along the prevalence, threshold, purity or labelling bias (gamma)."""
+        """Follow a metric along the prevalence, threshold, purity or labelling bias (gamma).
+
+        Returns
+        -------
+        dict
+            What is swept → its values, and the metric's name → its values. Over the threshold also
+            "precision_low" and "precision_high", say: at each threshold they are value and
+            interval of `evaluate` with that threshold. Over gamma there are ends alone.
+        """
         check_choice("over", over, OVER)
-        if over == "threshold" and self.reviewed is not None:
-            return self.reviewed.sweep(metric)
+        if over == "threshold":
+            return self._sweep_thresholds(metric)
+        self._check_free(over)
         threshold = self.threshold if threshold is None else read_threshold(threshold)
-        if self.chances is not None:
-            raise InputError(
-                "labelling chances tell the prevalence, which is not free to move; "
-                "chances.bounds(metric, gamma) moves the chances instead"
-            )
         counts = self.discounted_counts(metric, threshold)
         options: dict[str, Any] = {
             "target": self.target,
             "confidence_level": self.confidence_level,
         }
         return sweep(counts, self.shares, metric, over=over, threshold=threshold, **options)
+
+    def _sweep_thresholds(self, metric: str) -> dict[str, FloatArray]:
+        """Estimate a metric at thresholds in even steps of cells, the own one among them."""
+        if metric not in metric_names():
+            check_choice("metric", metric, tuple(FACTS))
+            raise InputError(f"{metric} has no threshold; sweep a metric such as precision")
+        thresholds = spaced_thresholds(self.counts, STEPS, self.threshold)
+        with collect_warnings():  # along a curve single rates leave their range by chance
+            estimates = [
+                self.metric_rows((metric,), threshold, self.counts_at(threshold))[0].estimate
+                for threshold in thresholds.tolist()
+            ]
+        ends = {"": "value", "_low": "low", "_high": "high"}
+        columns = {
+            f"{metric}{end}": np.array([getattr(estimate, name) for estimate in estimates])
+            for end, name in ends.items()
+        }
+        return {"threshold": thresholds, **columns}
+
+    @property
+    def determined_by(self) -> str:
+        """What determines the prevalence, which then is not free to move; empty if nothing does."""
+        if self.chances is not None:
+            return "labelling chances" if self.chances.late is None else "dates of labels"
+        if self.reviewed is not None:
+            return "audited rows" if self.reviewed.audited else "reviews"
+        return ""
+
+    def _check_free(self, over: str) -> None:
+        """Raise where what is to be swept is determined and cannot be moved."""
+        source = self.determined_by
+        if not source:
+            return
+        reasons = {
+            "prevalence": f"the prevalence is determined by the {source}",
+            "purity": f"the label purity is 1 where the {source} determine the prevalence",
+            "gamma": f"the labelling bias is determined by the {source}",
+        }
+        raise InputError(
+            f"{reasons[over]}, and is not free to move; sweep over the threshold instead",
+            code=NOT_IDENTIFIED,
+            argument="over",
+        )
 
     def break_even(self, metric: str, value: float, threshold: float | None = None) -> BreakEven:
         """Find the least hidden share and the largest labelling bias at which metric >= value."""
@@ -828,7 +955,7 @@ class Evaluation:
         threshold = self.threshold if threshold is None else read_threshold(threshold)
         if self.chances is not None:
             return self.chances.break_even(metric, value, threshold)
-        self._suppose_random("a break-even share", "ask by require() whether the metric holds")
+        self._check_labels_answer("a break-even share", "ask by require() whether the metric holds")
         counts = self.discounted_counts(metric, threshold)
         return break_even(
             counts,
@@ -866,11 +993,14 @@ class Evaluation:
         (True, True)
         """
         odds_ratio = self.odds_ratio if odds_ratio is None else odds_ratio
-        if odds_ratio is None or self.reviewed is not None:
+        if odds_ratio is None:
             raise InputError(
-                f"give {named('odds_ratio')}, a factor of at least 1, to an evaluation without "
-                f"{named('reviews')}: verdicts suppose nothing of the labels, so that no bias of "
-                "labels reaches them",
+                f"give {named('odds_ratio')}, a factor of at least 1", argument="odds_ratio"
+            )
+        if self.reviewed is not None:
+            raise InputError(
+                f"{named('odds_ratio')} cannot be combined with verdicts: "
+                f"{no_bias_words(self.reviewed.labels)}",
                 argument="odds_ratio",
             )
         return {
@@ -896,18 +1026,25 @@ class Evaluation:
         least = row.lower_bound if row.certain and row.lower_bound is not None else found.low
         return replace(found, low=min(max(found.low, least), found.high))
 
-    def _suppose_random(self, what: str, instead: str) -> None:
-        """Refuse a question that random labels answer where reviews or chances are believed."""
-        if self.reviewed is not None and self.reviewed.labels == "any":
-            raise InputError(
-                f"{what} would suppose that labels are random, and the reviews speak for "
-                f"themselves here: {instead}"
-            )
+    def _check_labels_answer(self, what: str, instead: str, *, joined: bool = False) -> None:
+        """Raise if random labels alone would answer where reviews or chances are believed.
+
+        With `joined` the answer may be that of random labels and reviews together.
+        """
+        reason = ""
         if self.chances is not None:
-            raise InputError(
-                f"{what} would suppose that labels are random, and theirs is a chance of its own "
-                f"here: {instead}"
+            reason = "would suppose that labels are random, and theirs is a chance of its own here"
+        elif self.reviewed is not None and self.reviewed.labels == "any":
+            reason = (
+                "would suppose that labels are random, and the reviews speak for themselves here"
             )
+        elif self.reviewed is not None and not joined:
+            reason = (
+                "would rest on the labels alone, and the reviews determine the prevalence here "
+                "together with them"
+            )
+        if reason:
+            raise InputError(f"{what} {reason}: {instead}", code=NOT_IDENTIFIED)
 
     def calibrated_threshold(self, chance: float = 0.5) -> float:
         """Return the score of rows with this chance of being positive, if scores are of labels.
@@ -920,7 +1057,7 @@ class Evaluation:
         Assumes: the scores are calibrated chances of being labelled; labels are random and pure.
         Wrong when: the model was trained on balanced or weighted rows; scores are no probabilities.
         """
-        self._suppose_random("such a threshold", "ask best_threshold() for one")
+        self._check_labels_answer("such a threshold", "ask best_threshold() for one", joined=True)
         return chance_threshold(self.counts, self.shares, chance)
 
     def best_threshold(
@@ -953,21 +1090,22 @@ class Evaluation:
         point's own metrics are not.
         Wrong when: few rows are labelled.
         """
-        about: Any = (self.counts, self.shares, self.target, self.confidence_level)
+        over = self.threshold if over is None else read_threshold(over)
+        counts = self.counts_at(over)
+        about: Any = (counts, self.shares, self.target, self.confidence_level)
         if self.chances is not None:  # what labels stand for, beside all rows
-            counts, whole = self.chances.counts_at(self.threshold), self.chances.prevalence
+            counts, whole = self.chances.counts_at(over), self.chances.prevalence
             shares = Shares(whole, 1.0, "case-control")
             about = (counts, shares, "population", self.confidence_level)
-        search = ThresholdSearch(*about)
-        if self.reviewed is not None and self.reviewed.labels == "any":
-            search = ReviewedSearch(*about, cells=self.reviewed.cells(self.counts))
-        over = self.threshold if over is None else read_threshold(over)
+        search = ThresholdSearch(*about, clusters=self.clusters)
+        if self.reviewed is not None:
+            search = ReviewedSearch(*about, metrics=self.reviewed.metrics(counts=counts))
         found = search.best(Goal.of(metric, at_least, cost), over)
         if found.gain is None:
             return found
         needs = found.gain.needs if self.chances is None else NEEDS
         audit = () if self.reviewed is None else self.reviewed.audit_needs
-        return replace(found, gain=replace(found.gain, needs=(*needs, *audit)))
+        return replace(found, gain=self._leave_open(replace(found.gain, needs=(*needs, *audit))))
 
     def cost(
         self,
@@ -1081,6 +1219,12 @@ class Evaluation:
         return str(render("frame", [self]))
 
 
+def _round_outward(found: Estimate, metric: str) -> Estimate:
+    """Return an estimate whose interval, if it is but a point, holds the truth all the same."""
+    low, high = round_outward(found.low, found.high, *FACTS[metric].range)
+    return replace(found, low=low, high=high)
+
+
 def grows(metric: str, naive: float, shares: Shares) -> bool:
     """Whether a metric grows with the hidden share: the naive MCC has the sign of g - Q.
 
@@ -1088,11 +1232,3 @@ def grows(metric: str, naive: float, shares: Shares) -> bool:
     """
     rises = naive >= (0.0 if metric == "mcc" else -math.inf)
     return rises and shares.sampling in FACTS[metric].grows
-
-
-def is_guess(evaluation: Evaluation, estimate: Estimate) -> bool:
-    """Whether an estimate hangs on a share that scores hardly tell, or on a few verdicts."""
-    if not estimate.wide:
-        return False
-    hangs = "prevalence" in estimate.needs and evaluation.share_is_guess
-    return hangs or "reviews" in estimate.needs

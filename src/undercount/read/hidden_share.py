@@ -38,6 +38,7 @@ from undercount.errors import (
 )
 from undercount.estimate import Estimate
 from undercount.prevalence.consensus.doubts import Doubt, find_doubt
+from undercount.prevalence.low_end import SCORES_ALONE, lower_end
 from undercount.prevalence.pooled import LabelPart
 from undercount.prevalence.two_sources import GIVEN_DEPENDENCE, INDEPENDENT_SOURCES
 from undercount.prevalence.upper_bound import area_bound, effective_sizes, upper_bound
@@ -106,6 +107,8 @@ class HiddenShare:
         How far the chance of these rows' labels is in the share; None if nothing is known of it.
     needs : tuple of str
         What the share itself rests on, beyond random labels: independent sources, say.
+    from_scores : bool
+        Whether nothing but the shape of scores tells the share, which bounds it from above only.
     """
 
     shares: Shares
@@ -124,11 +127,28 @@ class HiddenShare:
     checks: tuple[Check, ...] = ()
     label_part: LabelPart | None = None
     needs: tuple[str, ...] = ()
+    from_scores: bool = False
 
     @property
-    def is_guess(self) -> bool:
-        """Whether the share is estimated from scores, so that a wide interval says little."""
-        return self.interval != "" or bool(self.estimates)
+    def range_only(self) -> bool:
+        """Whether the share may be 0 for all that is known, so that no value can be named."""
+        return self.from_scores and lowest_share(self.shares) <= 0
+
+    def leave_open(self, estimate: Estimate) -> Estimate:
+        """Take the value out of an estimate that depends on a share without one."""
+        depends = "prevalence" in estimate.needs and estimate.exists
+        return estimate.without_value() if self.range_only and depends else estimate
+
+
+def lowest_share(shares: Shares) -> float:
+    """Return the low end of the share of hidden positives."""
+    span = shares.unlabeled_prevalence_interval
+    return shares.unlabeled_prevalence if span is None else span.low
+
+
+def from_scores(estimate: Estimate) -> bool:
+    """Whether a share was estimated from scores alone."""
+    return SCORES_ALONE in estimate.needs
 
 
 def shared_share(
@@ -314,6 +334,7 @@ def _as_given(
         warned=warned,
         checks=mature_checks(given),
         needs=_needs_of_sources(given),
+        from_scores=bool(own) and from_scores(given.estimate() if hasattr(given, "fit") else given),
     )
 
 
@@ -391,7 +412,10 @@ def _estimate(
     refuse_other_purity(fitted, purity)
     if len(fit.models) > 1 and counts.auc("positive", "unlabeled") >= LEAKED:
         warned.append(_leaked(name))
-    shares = _fit_in(fit, fitted.estimate(), warned)
+    own = fitted.estimate()
+    if from_scores(own) and "doubt" not in fitted.diagnostics_ and not math.isnan(own.low):
+        own = replace(own, low=lower_end(own.low, counts, purity))  # a consensus has done so itself
+    shares = _fit_in(fit, own, warned)
     if estimator is None and counts.auc("positive", "unlabeled") < LEAST_AREA:
         shares = _open_low_end(shares)
     resamples = None
@@ -420,6 +444,7 @@ def _estimate(
         warned=warned,
         model=name,
         by_negatives=method == "TwoLabels",
+        from_scores=from_scores(own),
     )
     # Resamples are of one model's scores; the others get the interval that they led to.
     return {
@@ -571,7 +596,8 @@ def largest_fitting_share(models: Models, shares: Shares, target: Target) -> flo
     stays what it is.
     """
     share = shares.unlabeled_prevalence
-    for counts in models.values():
+    pure = shares.label_purity == 1
+    for counts in (model.canonical if pure else model for model in models.values()):
         knots = label_heads(counts.thinned)
         if _fits(counts, knots, shares.exact(share), target):
             continue

@@ -96,7 +96,8 @@ def standings(
         pairs[found.one, found.other] = found
         pairs[found.other, found.one] = turn(found)
         if found.adjusted_p_value < 1 - level:
-            ahead = found.difference.value > 0
+            gap = found.difference
+            ahead = found.better_probability > 0.5 if gap.range_only else gap.value > 0  # noqa: PLR2004
             better, worse = (found.one, found.other) if ahead else (found.other, found.one)
             above[worse] += 1
             below[better] += 1

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -146,6 +146,18 @@ def top_words(top: float) -> str:
     """
     rows = float(top)  # a fraction knows no formats before Python 3.12
     return f"{100 * rows:.4g}%" if rows < 1 else f"{rows:,.10g}"
+
+
+def asks_top(top: float | None, metrics: Iterable[str] | None) -> bool:
+    """Whether metrics of the highest rows are asked for.
+
+    Examples
+    --------
+    >>> from undercount.read.metric_name import asks_top
+    >>> asks_top(None, ["roc_auc"]), asks_top(None, ["recall@top 1%"]), asks_top(500, None)
+    (False, True, True)
+    """
+    return top is not None or any(parse_metric(name).top is not None for name in metrics or ())
 
 
 def read_top(text: str) -> float:

@@ -125,8 +125,21 @@ class Monitoring:
 
     @property
     def reportable(self) -> bool:
-        """Whether the oldest cohort is mature; if not, positives found later still are missed."""
-        return self.late.mature_
+        """Whether the numbers may be reported: the oldest cohort is mature, and no check fails."""
+        return not self.unreportable_because
+
+    @property
+    def unreportable_because(self) -> str:
+        """What the numbers assume and these rows contradict; empty if they may be reported."""
+        immature = "" if self.late.mature_ else self.late.unripe_words()
+        failures = [check_words(check) for check in self.failed_checks]
+        return "; ".join(filter(None, [immature, *failures]))
+
+    @property
+    def failed_checks(self) -> tuple[Check, ...]:
+        """The checks that chance hardly explains: what they test does not hold."""
+        checks = (self.fair, self.steady, *self.rounding)
+        return tuple(check for check in checks if check.level == "fail")
 
     def require(self, *conditions: str) -> Verdict:
         """Judge conditions such as "precision >= 0.3" or "recall > 50%".
@@ -134,7 +147,8 @@ class Monitoring:
         Returns
         -------
         Verdict
-            True only if each condition holds on its whole interval and the oldest cohort is mature.
+            True only if each condition holds on its whole interval and the numbers are
+            `reportable`.
         """
         wanted = [
             requirement
@@ -161,7 +175,7 @@ class Monitoring:
             if judge_requirement(requirement, other)[0] != outcome:
                 outcome, why = "inconclusive", check_words(check)
         if not self.reportable:
-            outcome, why = "inconclusive", self.late.unripe_words()
+            outcome, why = "inconclusive", self.unreportable_because
         return Judgement("rows old enough", requirement, outcome, estimate, why)
 
     def table(self) -> dict[str, list[Any]]:

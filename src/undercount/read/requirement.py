@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.errors import CODES, CONTRADICTED, Check, InputError, LibraryWarning
-from undercount.estimate import Estimate, FloatArray
+from undercount.estimate import OUTWARD, POINT, Estimate, FloatArray
 from undercount.metric_facts import FACTS
 from undercount.read.metric_name import MetricName, parse_metric, read_number, short_number
 from undercount.read.percentages import goal_percent
@@ -90,9 +90,11 @@ class Requirement:
 
     def found_words(self, estimate: Estimate) -> str:
         """Say what was found of the metric."""
-        if math.isnan(estimate.value):
+        if not estimate.exists or estimate.open:
             return "no estimate"
         value, low, high = numbers_beside(estimate, self.value)
+        if estimate.range_only:
+            return f"between {low} and {high}"
         return f"estimated {value} ({low} – {high})"
 
     def met(self, value: FloatArray, low: FloatArray, high: FloatArray) -> NDArray[np.bool_]:
@@ -103,7 +105,7 @@ class Requirement:
 
     def verdict(self, estimate: Estimate) -> Outcome:
         """Say whether the whole interval lies on the right side, the wrong side, or both."""
-        if math.isnan(estimate.value):
+        if math.isnan(estimate.value) and not estimate.range_only:
             return "inconclusive"
         low, high, bound = estimate.low, estimate.high, self.value
         if not self.at_least:
@@ -200,7 +202,12 @@ def where_words(deploy_prevalence: float | None) -> str:
 
 
 def outcome_of(low: float, high: float, bound: float, *, strict: bool) -> Outcome:
-    """Say whether the whole of an interval lies above a bound, below it, or on both sides."""
+    """Say whether the whole of an interval lies above a bound, below it, or on both sides.
+
+    A point that was rounded outward is the bound itself where it holds it.
+    """
+    if high - low <= 2 * POINT and low <= bound <= high:
+        return "failed" if strict else "met"
     if low > bound or (low == bound and not strict):
         return "met"
     return "failed" if high < bound or (high == bound and strict) else "inconclusive"
@@ -217,9 +224,14 @@ def numbers_beside(estimate: Estimate, bound: float, sign: str = "") -> list[str
     ['0.9320', '0.8997', '0.9510']
     """
     values = (estimate.value, estimate.low, estimate.high)
+    known = [value for value in values if not math.isnan(value)]
+
+    def side(value: float) -> int:
+        beside = abs(value - bound) > 2 * OUTWARD * max(1.0, abs(bound))
+        return int(np.sign(value - bound)) if beside else 0
 
     def differ(digits: int) -> bool:
-        return any(np.sign(v - bound) != np.sign(round(v, digits) - bound) for v in values)
+        return any(side(v) != side(round(v, digits)) for v in known)
 
     digits = next((d for d in range(LEAST_DIGITS, MOST_DIGITS) if not differ(d)), LEAST_DIGITS)
     return [f"{value:{sign}.{digits}f}" for value in values]
@@ -265,7 +277,7 @@ def judge_requirement(
     absent = [check_words(check) for check in checks if _explains_absence(check, estimate)]
     doubts = [*absent, forbidding_words(checks)]
     doubts += [str(warning) for warning in warned if warning.code == CONTRADICTED]
-    if math.isnan(estimate.value) and not absent:
+    if not estimate.exists and not absent:
         doubts.insert(0, f"{requirement.metric} is 0/0 here")
     doubt = next(filter(None, doubts), "")
     if doubt:
@@ -275,7 +287,7 @@ def judge_requirement(
 
 def _explains_absence(check: Check, estimate: Estimate) -> bool:
     """Whether a check tells why a metric does not exist: no row is flagged, or all are."""
-    return math.isnan(estimate.value) and (check.code, check.level) == (CODES["flagged"], "warn")
+    return not estimate.exists and (check.code, check.level) == (CODES["flagged"], "warn")
 
 
 def parse_requirements(

@@ -1,6 +1,5 @@
 """What reviewing some rows would buy an evaluation: how wide its main interval is, and would be."""
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -47,7 +46,7 @@ def price_reviews(evaluation: "Evaluation", budget: int = BUDGET) -> ReviewPrice
     rows = evaluation.rows if top is None else evaluation.top_rows
     row = next((row for row in rows if row.metric == metric), None)
     single = shares.sampling == "single-sample" and shares.label_purity == 1
-    if row is None or math.isnan(row.estimate.value) or counts.weighted or not single:
+    if row is None or not row.estimate.exists or counts.weighted or not single:
         return None
     if evaluation.clusters is not None or evaluation.chances is not None:
         return None

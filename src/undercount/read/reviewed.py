@@ -18,17 +18,16 @@ from undercount.assume.reviews import (
     working_posterior,
 )
 from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray, OperatingCurve, metric_names
+from undercount.curve import OperatingCurve
 from undercount.errors import (
     CODES,
     Check,
     InputError,
-    UndefinedMetricWarning,
-    collect_warnings,
     named,
 )
 from undercount.estimate import Estimate
 from undercount.metric_facts import RANDOM_AUDIT
+from undercount.read.intervals.label_test import LabelTest
 from undercount.read.intervals.review_clusters import ReviewClusters
 from undercount.read.intervals.review_intervals import ReviewedMetrics
 from undercount.read.intervals.review_labels import CombinedMetrics, LabelledStrata
@@ -38,8 +37,6 @@ Labels: TypeAlias = Literal["any", "random"]
 LABELS: tuple[Labels, ...] = ("any", "random")
 # The test of random labels rejects below this.
 LEVEL = 0.05
-# With fewer labels or verdicts it notices a preference of half a standard deviation seldom.
-FEW_LABELS, FEW_VERDICTS = 200, 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,20 +152,37 @@ class Reviewed:
         """Rows found positive."""
         return int((self.reviews.verdict == 1).sum())
 
+    @cached_property
+    def label_test(self) -> LabelTest | None:
+        """The comparison of labelled positives with those that reviews found, where it is one."""
+        return LabelTest(self._own_strata.cells, self.clusters) if self.testable else None
+
     @property
     def p_value(self) -> float:
-        """Chance of labels as unlike the positives found, in score, if they were random."""
-        return self._strata(self.counts).p_value if self.testable else float("nan")
+        """Chance of labels as unlike the positives found, in score, if they were random.
+
+        NaN where reviews found no positive to compare them with.
+        """
+        return float("nan") if self.label_test is None else self.label_test.p_value
 
     @property
     def rejected(self) -> bool:
         """Whether the test says that the labels are no random sample."""
-        return self.testable and self.p_value < LEVEL
+        return self.p_value < LEVEL
+
+    @property
+    def undecided(self) -> bool:
+        """Whether a test that does not reject says nothing: it would overlook a strong preference.
+
+        Strong are log odds of a label that rise by 1 with each standard deviation of the score.
+        """
+        test = self.label_test
+        return test is not None and not self.rejected and not test.informed
 
     @property
     def weak_test(self) -> bool:
-        """Whether labels or verdicts are too few for the test to notice much."""
-        return self.counts.n_positive < FEW_LABELS or self.n_answered < FEW_VERDICTS
+        """Whether labels or verdicts are too few for the test to notice half of that."""
+        return self.label_test is None or not self.label_test.well_informed
 
     @property
     def labels(self) -> Labels:
@@ -261,20 +275,20 @@ class Reviewed:
         self, labels: Labels | None = None, counts: ScoreCounts | None = None
     ) -> OperatingCurve:
         """Return the curve; without `labels`, that of the headline."""
-        strata = self._strata(self.counts if counts is None else counts)
+        return self._curve_of(self._strata(self.counts if counts is None else counts), labels)
+
+    def fine_curve(self, fine: ScoreCounts) -> OperatingCurve:
+        """Return the headline's curve at every score of finer counts of the same rows."""
+        own = self.crossed is None and not self.audited
+        cells = self.finer_cells(self.counts, fine) if own else self.cells(fine)
+        return self._curve_of(LabelledStrata(cells, self.clusters))
+
+    def _curve_of(self, strata: LabelledStrata, labels: Labels | None = None) -> OperatingCurve:
         if (labels or self.labels) == "any":
             cells = strata.cells
             # Where verdicts are too few for one, the curve that they make likely is drawn.
             return curve_of(cells, None if cells.possible else cells.likely)
         return curve_of(strata.cells, strata.positive)
-
-    def sweep(self, metric: str) -> dict[str, FloatArray]:
-        """Follow a metric along the threshold."""
-        if metric not in metric_names():
-            raise InputError(f"{metric} has no threshold; sweep a metric such as precision")
-        curve = self.curve()
-        with collect_warnings(UndefinedMetricWarning):
-            return {"threshold": curve.threshold, metric: getattr(curve, metric)}
 
     def share(self) -> Estimate:
         """Return the share of positives among the unlabeled rows, as the headline has it."""
@@ -302,12 +316,18 @@ class Reviewed:
             )
             return Check(code, "info", message, "make sure that nobody picked them by score")
         answered = f"{self.n_answered:,} of {self.n_planned:,} planned reviews answered"
-        if not self.testable:
+        if self.label_test is None:
             return Check(code, "info", f"{answered}; labels are not used")
+        used = "; they are used with the reviews, as was said" if self.labels == "random" else ""
+        if self.undecided:
+            message = (
+                f"{answered}: whether labels are a random sample of the positives cannot be said "
+                f"yet ({self.label_test.words}){used}"
+            )
+            return Check(code, "info", message, self.label_test.further_words)
         test = f"p = {self.p_value:.2g}"
         if not self.rejected:
             few = "; the test sees little with so few" if self.weak_test else ""
-            used = ", and are used with the reviews, as was said" if self.labels == "random" else ""
             message = f"{answered}: labels show no difference from a random sample of the "
             message += f"positives ({test})"
             return Check(code, "ok", f"{message}{used}{few}")

@@ -1,12 +1,14 @@
 """Scorers for scikit-learn's model selection on positive and unlabeled rows."""
 
 import math
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import metrics
 
+from undercount.count.kernel.array_library import is_tensor
 from undercount.counts import ScoreCounts
 from undercount.errors import (
     InputError,
@@ -124,10 +126,9 @@ def make_scorer(
     if threshold is not None and 0 < threshold < 1 and usual is USUAL_RESPONSE:
         usual = USUAL_RESPONSE[::-1]  # such a threshold is meant for probabilities
     return metrics.make_scorer(
-        score_rows,
+        MetricScore(name),
         response_method=response_method or usual,
         greater_is_better=FACTS[name].higher_is_better,
-        metric=name,
         threshold=threshold,
         beta=beta,
         scale=scale,
@@ -151,24 +152,91 @@ def _check(
     if name not in ranking and not known:
         raise InputError(
             f"{name} needs prevalence, unlabeled_prevalence or label_frequency; without one, "
-            f"models can be ranked by {', '.join(ranking)}"
+            f"models can be ranked by {', '.join(ranking)}",
+            argument="prevalence",
         )
 
 
-def score_rows(
+@dataclass(frozen=True)
+class MetricScore:
+    """Hold the metric of a scorer, which calls it on the labels and scores of each fold.
+
+    A class, not a closure, so that scorers can be pickled and copied.
+    """
+
+    metric: str
+
+    @property
+    def __name__(self) -> str:
+        """What scorers print, and tables of other libraries call the metric."""
+        return self.metric
+
+    def __call__(
+        self,
+        y_true: Any,
+        y_score: Any,
+        *,
+        threshold: float | None = None,
+        beta: float = 1.0,
+        scale: float = 1.0,
+        max_fpr: float | None = None,
+        unlabeled: float | None = None,
+        sample_weight: Any = None,
+        **shares: Any,
+    ) -> float:
+        """Return the value of the metric."""
+        return _score_rows(
+            y_true,
+            positive_column(y_score),
+            metric=self.metric,
+            threshold=threshold,
+            beta=beta,
+            scale=scale,
+            max_fpr=max_fpr,
+            unlabeled=unlabeled,
+            sample_weight=sample_weight,
+            **shares,
+        )
+
+
+def positive_column(y_score: Any) -> Any:
+    """Return the scores of the positive class from what a model returns for a batch of rows.
+
+    `predict_proba` has a column for each class, in ascending order: of two classes, unlabeled as 0
+    or -1 and positive as 1, the second is the positive one.
+
+    Examples
+    --------
+    >>> from undercount.read.scorers import positive_column
+    >>> positive_column([[0.9, 0.1], [0.3, 0.7]])
+    array([0.1, 0.7])
+    """
+    scores = y_score if is_tensor(y_score) else np.asarray(y_score)
+    if scores.ndim == 1:
+        return y_score
+    if scores.ndim != 2 or scores.shape[1] != 2:  # noqa: PLR2004 - two classes
+        raise InputError(
+            "a scorer takes one score per row, or a column for each of two classes, the positive "
+            f"one last; got scores of shape {tuple(scores.shape)}. Fit the model on two classes, "
+            "1 for labelled rows and 0 or -1 for all others"
+        )
+    return scores[:, 1]
+
+
+def _score_rows(
     y_true: Any,
     y_score: Any,
     *,
     metric: str,
-    threshold: float | None = None,
-    beta: float = 1.0,
-    scale: float = 1.0,
-    max_fpr: float | None = None,
-    unlabeled: float | None = None,
-    sample_weight: Any = None,
+    threshold: float | None,
+    beta: float,
+    scale: float,
+    max_fpr: float | None,
+    unlabeled: float | None,
+    sample_weight: Any,
     **shares: Any,
 ) -> float:
-    """Return the value of a metric; what a scorer calls on each fold."""
+    """Return the value of a metric on the rows of a fold."""
     # Losses need every score; impure labels too, whose unlabeled rows all take part in
     # average precision and in where a partial area ends.
     impure = shares.get("label_purity", 1.0) != 1

@@ -147,7 +147,6 @@ class SegmentTable:
             if certain:
                 ends = {end: max(getattr(estimate, end), value) for end in ("value", "low", "high")}
                 estimate = replace(estimate, **ends)  # noqa: PLW2901 - cut where rows are certain
-                estimate = replace(estimate, guess=estimate.guess and estimate.wide)  # noqa: PLW2901
             rows.append(MetricRow(metric, self.threshold, value, estimate, bound, certain))
         return rows
 
@@ -186,10 +185,7 @@ class SegmentTable:
         found = [Estimate(a, b, c, d, level, needs, method) for a, b, c, d in four]
         if not facts.needs_prevalence:
             return found
-        return [
-            replace(each, guess=each.wide and held.is_guess)
-            for each, held in zip(found, self.hidden, strict=True)
-        ]
+        return [held.leave_open(each) for each, held in zip(found, self.hidden, strict=True)]
 
     def _widened(
         self, metric: str, value: FloatArray, low: FloatArray, high: FloatArray

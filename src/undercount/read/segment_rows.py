@@ -3,7 +3,7 @@
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -201,10 +201,30 @@ def split_model(model: CountedModel, by: Any, column: str, cluster: Any = None) 
     if not isinstance(rows, RecountableRows) or is_tensor(rows.scores):
         raise InputError(f"{named('by')} needs the rows themselves, in memory", argument="by")
     parts, codes = {}, None if cluster is None else read_clusters(cluster, len(rows.scores))
-    places = split_rows(by, len(rows.scores))
+    places = _split_usable(by, model)
     for key, place in places.items():
+        if not place.size:  # all of its rows are too recent: its line says so
+            parts[key] = CountedModel(ScoreCounts.from_counts([], [], [], []), model.threshold)
+            continue
         weights = None if rows.weights is None else rows.weights[place]
         some = replace(rows, labels=rows.labels[place], scores=rows.scores[place], weights=weights)
         part = CountedModel(some([]), model.threshold, some, model.backend)
         parts[key] = part if codes is None else part.with_clusters(codes[place])
     return SegmentModels(model.with_clusters(codes), parts, column, places)
+
+
+def _split_usable(by: Any, model: CountedModel) -> dict[Hashable, NDArray[np.intp]]:
+    """Return the rows of each segment among those that the model holds.
+
+    Dates of labels leave out the rows that are too recent, while `by` names a segment for every
+    row.
+    """
+    rows = cast("RecountableRows", model.recount)
+    late = None if model.chances is None else model.chances.late
+    if late is None:
+        return split_rows(by, len(rows.scores))
+    new_place = np.cumsum(late.usable_) - 1
+    return {
+        key: new_place[place[late.usable_[place]]]
+        for key, place in split_rows(by, len(late.usable_)).items()
+    }

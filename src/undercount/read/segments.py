@@ -24,8 +24,9 @@ from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.prevalence.pooled import PooledShares
 from undercount.read.differences import TARGET_OF, Question
-from undercount.read.evaluation import Evaluation, MetricRow, render
-from undercount.read.metric_name import parse_metric, short_number
+from undercount.read.evaluation import TOP_METRICS, Evaluation, MetricRow, render
+from undercount.read.intervals.heads import ranked_rows
+from undercount.read.metric_name import parse_metric, short_number, top_words
 from undercount.read.requirement import Judgement, Requirement, Verdict, parse_requirements
 from undercount.read.segment_tests import (
     Deviation,
@@ -245,9 +246,10 @@ class Evaluations(Mapping[Hashable, Evaluation]):
         return Verdict(tuple(self._judge_segment(row, wanted) for row in self.rows))
 
     def _judge_segment(self, row: SegmentRow, requirement: Requirement) -> Judgement:
-        facts = FACTS[requirement.metric]
+        facts, top = FACTS[requirement.metric], requirement.name.top
         unlike = self.unlike_labels and facts.needs_prevalence
-        if row.rows and not unlike:
+        small = row.rows and top is not None and not fits_top(self[row.segment], top)
+        if row.rows and not unlike and not small:
             found = self[row.segment].judge(requirement)
             if not (self.shared_out and facts.needs_prevalence):
                 return found
@@ -259,6 +261,7 @@ class Evaluations(Mapping[Hashable, Evaluation]):
         subject = f"{self.overall.name}, {self.column} {row.segment}"
         nothing = Estimate(math.nan, *facts.range)
         note = UNLIKE if row.rows else row.note
+        note = few_rows_words(row.counts, top) if small and top is not None else note
         return Judgement(subject, requirement, "inconclusive", nothing, note)
 
     def require(self, *requirements: str) -> Verdict:
@@ -275,8 +278,8 @@ class Evaluations(Mapping[Hashable, Evaluation]):
         >>> [each.outcome for each in found.require("roc_auc >= 0.9").judgements]
         ['met', 'met', 'met']
         """
-        threshold = self.overall.threshold
-        asked = [each for text in requirements for each in parse_requirements(text, threshold)]
+        place = self.overall.threshold, self.overall.top
+        asked = [each for text in requirements for each in parse_requirements(text, *place)]
         return sum((self.judge(each) for each in asked), Verdict(()))
 
     def to_json(self) -> str:
@@ -316,11 +319,23 @@ def _find_label(metric: str, labels: Sequence[str]) -> str:
     return found[0]
 
 
-def segment_metrics(metrics: Sequence[str] | None, threshold: float | None) -> Sequence[str]:
-    """Return the metrics of the table: those asked for, or the few that a line has room for."""
-    if metrics is not None:
-        return metrics
-    return AREA_COLUMNS if threshold is None else POINT_COLUMNS
+def segment_metrics(
+    metrics: Sequence[str] | None, threshold: float | None, top: float | None = None
+) -> Sequence[str]:
+    """Return the metrics of the table: those asked for, or the few that a line has room for.
+
+    Those of the `top` rows follow; metrics without a place of their own are read there alone if
+    there is no threshold.
+    """
+    usual = AREA_COLUMNS if threshold is None else POINT_COLUMNS
+    if top is None:
+        return usual if metrics is None else metrics
+    chosen = usual if metrics is None else metrics
+    if threshold is None:
+        chosen = [text for text in chosen if parse_metric(text).placed]
+    # All digits, of which a label may show fewer.
+    place = repr(float(top)) if top < 1 else f"{float(top):.17g}"
+    return [*chosen, *(f"{metric}@top {place}" for metric in TOP_METRICS)]
 
 
 def split_rows(by: Any, n_rows: int) -> "dict[Hashable, NDArray[np.intp]]":
@@ -396,6 +411,8 @@ def sort_segments(segments: Sequence[Hashable]) -> list[Hashable]:
 
 def why_not(counts: ScoreCounts) -> str:
     """Say why a segment cannot be evaluated at all; empty if it can."""
+    if counts.n_rows == 0:
+        return "all of its rows are too recent: their labels have had no time to arrive"
     if counts.n_positive == 0:
         return "no row is labelled positive: neither recall nor what follows from it is known"
     if counts.n_unlabeled == 0:
@@ -442,7 +459,8 @@ def small_words(counts: ScoreCounts, *, pooled: bool) -> str:
 
 def unsure_words(rows: Sequence[MetricRow]) -> str:
     """Name the metrics that do not exist in a segment."""
-    gone = [FACTS[row.metric] for row in rows if math.isnan(row.estimate.value)]
+    absent = [row for row in rows if not row.estimate.exists and row.top is None]
+    gone = [FACTS[row.metric] for row in absent]
     why = {"threshold": "no row is flagged"}
     reasons = {why.get(facts.family, "too few labels") for facts in gone}
     names = ", ".join(facts.title for facts in gone)
@@ -476,10 +494,27 @@ def make_row(
     try:
         with collect_warnings():  # the segment's evaluation has them as checks
             made = evaluate()
-            rows = made.chosen_rows(metrics)
+            rows = tuple(row for text in metrics for row in _rows_of(made, text))
     except InputError as error:
         return SegmentRow(segment, counts, own, None, (), error.message)
     return fill_row(segment, counts, own, hidden_share(made), rows, pooled=pooled)
+
+
+def _rows_of(evaluation: Evaluation, text: str) -> tuple[MetricRow, ...]:
+    """Return the rows of a metric; of more highest rows than the segment has there is no number."""
+    name = parse_metric(text)
+    if name.top is None or fits_top(evaluation, name.top):
+        return evaluation.chosen_rows([text])
+    nothing = Estimate(math.nan, *FACTS[name.metric].range)
+    return (MetricRow(name.metric, None, math.nan, nothing, top=name.top),)
+
+
+def fits_top(evaluation: Evaluation, top: float) -> bool:
+    """Whether a segment has as many rows as the highest ones shall be."""
+    if top < 1:
+        return True
+    apart = evaluation.shares.sampling == "case-control"
+    return top <= float(ranked_rows(evaluation.counts_for_top, apart=apart).sum())
 
 
 def fill_row(
@@ -492,8 +527,16 @@ def fill_row(
     pooled: bool,
 ) -> SegmentRow:
     """Make the line of a segment whose metrics are known, with what cannot be said."""
-    words = [each for each in (small_words(counts, pooled=pooled), unsure_words(rows)) if each]
-    return SegmentRow(segment, counts, own, used, rows, "; ".join(words))
+    words = [small_words(counts, pooled=pooled), unsure_words(rows)]
+    short = [row.top for row in rows if row.top is not None and math.isnan(row.estimate.value)]
+    words += [few_rows_words(counts, short[0])] if short else []
+    return SegmentRow(segment, counts, own, used, rows, "; ".join(filter(None, words)))
+
+
+def few_rows_words(counts: ScoreCounts, top: float) -> str:
+    """Say that a segment has fewer rows than the highest ones shall be."""
+    rows = int(counts.cell_rows.sum())
+    return f"of its {rows:,} rows there are no {top_words(top)} highest ones"
 
 
 def withhold(row: SegmentRow, why: str) -> SegmentRow:

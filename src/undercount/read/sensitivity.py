@@ -56,6 +56,8 @@ def metric_value(
         )
         point = heads.point.capped() if capped else heads.point
         return float(point.metric(metric, beta))
+    if metric in AREAS and shares.label_purity == 1:
+        counts = counts.canonical
     curve = mixture_curve(counts, shares, clean=False)
     if metric in AREAS:
         return float(getattr(curve, metric))
@@ -128,7 +130,6 @@ def sweep(
     if over == "threshold":
         if metric not in metric_names():
             raise InputError(f"{metric} has no threshold; sweep a metric such as precision")
-        check_choice("metric", metric, metric_names())
         curve = mixture_curve(counts, shares, clean=False)
         return {"threshold": curve.threshold, metric: _possible(metric, getattr(curve, metric))}
     if over == "gamma":
@@ -165,6 +166,13 @@ def sweep(
             values[place] = metric_value(counts, moved, metric, threshold)
     first = {"unlabeled_prevalence": hidden} if over == "prevalence" else {"purity": purity}
     return {**first, metric: _possible(metric, values)}
+
+
+def spaced_thresholds(counts: ScoreCounts, number: int, *others: float | None) -> FloatArray:
+    """Return so many thresholds in even steps of cells, and the others asked for, highest first."""
+    places = np.linspace(0, len(counts.score) - 1, min(number, len(counts.score))).astype(int)
+    asked = np.array([*counts.score[places], *(each for each in others if each is not None)])
+    return np.asarray(np.unique(asked[np.isfinite(asked)])[::-1])
 
 
 def _most(counts: ScoreCounts, shares: Shares) -> float:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from undercount.read.evaluation import Evaluation
 
 OTHERS = (UndefinedMetricWarning, SmallSampleWarning)
-Light: TypeAlias = Literal["robust", "reviewed", "given", "depends", "open", "unsupported"]
+Light: TypeAlias = Literal["robust", "reviewed", "given", "depends", "open", "unsupported", "none"]
 # Shares at which a claim is tried, from none to the largest that the scores allow.
 TRIED = 17
 # Halvings of the step between two of them, to find where the claim starts to hold.
@@ -58,15 +58,16 @@ class ClaimVerdict:
 
     Attributes
     ----------
-    light : {"robust", "reviewed", "given", "depends", "open", "unsupported"}
+    light : {"robust", "reviewed", "given", "depends", "open", "unsupported", "none"}
         "robust": the claim holds for every share of hidden positives that the scores allow, given
         random and pure labels. "given": it holds at the share, or by the chances of a label,
         that the user gave. "depends": it
         holds in part of the interval of the share. "reviewed": reviewed rows say so, whatever
         the share. "open": they leave it open. "unsupported": it holds nowhere, or a check forbids
-        any claim.
+        any claim. "none": no target was set, and scores alone suggest none.
     claim : Requirement or None
-        What is judged; None if the metric does not exist or is nothing but 0.
+        What is judged; None if the metric does not exist or is nothing but 0, or if nobody set a
+        target and the share is estimated from scores, whose low end is an assumption.
     required : bool
         Whether the user set the claim; otherwise it is a round number just below the interval
         that is reported, with what is unknown of the share in it.
@@ -111,7 +112,7 @@ class ClaimVerdict:
 def judge_claim(evaluation: "Evaluation") -> ClaimVerdict:
     """Judge the claim of an evaluation, or the one that its leading number suggests."""
     found, check = _judge(evaluation), _rounding(evaluation)
-    if check is not None and found.light not in ("open", "unsupported"):
+    if check is not None and found.light not in ("open", "unsupported", "none"):
         found = replace(found, light="unsupported", reason=check)
     return replace(found, rests_on=_rests_on(evaluation, found))
 
@@ -134,7 +135,7 @@ def _rounding(evaluation: "Evaluation") -> Check | None:
 def _rests_on(evaluation: "Evaluation", verdict: ClaimVerdict) -> tuple[str, ...]:
     """Name what a light supposes: what the metric needs, but no share if the claim needs none."""
     claim = verdict.claim
-    if claim is None or verdict.light in ("open", "unsupported"):
+    if claim is None or verdict.light in ("open", "unsupported", "none"):
         return ()
     needs: tuple[str, ...] = ()
     # Where these rows allow a share, the population that is carried over may not.
@@ -150,7 +151,11 @@ def _judge(evaluation: "Evaluation") -> ClaimVerdict:
     if evaluation.reviewed is not None or evaluation.chances is not None:
         return _judge_alone(evaluation, about, required=required)
     trial = _Trial(evaluation, about, evaluation.counts_at(about.threshold))
-    claim = evaluation.claim or trial.suggest()
+    claim = evaluation.claim
+    if claim is None and evaluation.from_scores:
+        reason = _grave(evaluation)
+        return ClaimVerdict("none" if reason is None else "unsupported", None, reason=reason)
+    claim = claim or trial.suggest()
     if claim is None:
         return ClaimVerdict("unsupported", None, reason=_grave(evaluation))
     trial = replace(trial, claim=claim)
@@ -358,7 +363,9 @@ class _Trial:
         """
         shares = self.evaluation.shares
         shares = shares.with_unlabeled_prevalence(float(shares.clip(share)))
-        alone = replace(self.evaluation, shares=shares, interval="", resamples=None)
+        alone = replace(
+            self.evaluation, shares=shares, interval="", resamples=None, from_scores=False
+        )
         claim = self.claim
         try:
             with collect_warnings(MisfitWarning) as misfits, collect_warnings(*OTHERS):
@@ -434,7 +441,7 @@ class _Trial:
                 found = self.evaluation.estimate_named(self.claim.name)
         except InputError:
             return None
-        return None if math.isnan(found.value) else _with_goal(self.claim, found)
+        return _with_goal(self.claim, found) if found.exists else None
 
     def tried(self) -> list[float]:
         """Return the shares to try, in order."""

@@ -15,7 +15,7 @@ from undercount.errors import InputError, named
 from undercount.estimate import Estimate
 from undercount.read.differences import Difference
 from undercount.read.intervals.flagged_rows import Cut, KindScores
-from undercount.read.intervals.heads import refuse_one_as_share
+from undercount.read.intervals.heads import ranked_rows, refuse_one_as_share
 
 # Labelled rows that a density is taken from: this power of their number, and no fewer than these.
 NEIGHBOURS, FEWEST_NEIGHBOURS = 0.7, 5
@@ -28,7 +28,7 @@ class Workload:
     Attributes
     ----------
     size : float
-        Rows (sum of their weights) that each model flags: those with the highest scores.
+        Rows that each model flags, whatever they weigh: those with the highest scores.
     chosen : bool
         Whether the number was asked for; else it is that of the labelled positives.
     values : mapping
@@ -68,9 +68,14 @@ def workload_size(top: Any, counts: ScoreCounts, design: MixtureDesign) -> float
 
     Below 1 it is a share of the rows.
     """
-    total = _of_target(design.sizes, design)
+    rows = counts.cell_rows if counts.weighted else None
+    if rows is None:
+        total, labelled = _of_target(design.sizes, design), counts.n_positive
+    else:
+        positive, negative, unlabeled = rows.sum(axis=1).tolist()
+        total, labelled = _of_target([positive, unlabeled, negative], design), positive
     if top is None:
-        return float(min(counts.n_positive, max(total // 2, 1)))
+        return float(min(labelled, max(total // 2, 1)))
     if isinstance(top, bool) or not isinstance(top, int | float | np.number):
         raise InputError(f"{named('top')} must be one number of rows; got {top!r}")
     refuse_one_as_share(top)
@@ -103,21 +108,13 @@ def cut_at(
         pooled = scores.score if len(kinds) > 1 else scores.part(UNLABELED)
         last, above, tied = _last_of(size, counts, pooled, design)
     else:
-        pooled = np.concatenate([scores.part(kind) for kind in kinds])
-        heavy = np.concatenate([weights[kind] for kind in kinds])
-        order = np.argsort(-pooled, kind="stable")
-        place = int(np.searchsorted(np.cumsum(heavy[order]), size * (1 - 1e-12)))
-        last = float(pooled[order[min(place, len(order) - 1)]])
-        above, tied = float(heavy[pooled > last].sum()), float(heavy[pooled == last].sum())
+        # One row is one row, whatever it weighs; one of weight 0 is none.
+        pooled = np.concatenate([scores.part(kind)[weights[kind] > 0] for kind in kinds])
+        rank = min(int(np.ceil(size * (1 - 1e-12))), len(pooled))
+        last = float(np.partition(pooled, len(pooled) - rank)[len(pooled) - rank])
+        above, tied = float((pooled > last).sum()), float((pooled == last).sum())
     share = min(max((size - above) / tied, 0.0), 1.0)
     return Cut(last, share, _densities(counts, design, size)), tied
-
-
-def _rows_of_target(counts: ScoreCounts, design: MixtureDesign) -> FloatArray:
-    """Return how many rows of the target each cell holds."""
-    if design.sampling == "case-control":
-        return counts.unlabeled
-    return np.asarray(np.sum([counts.positive, counts.unlabeled, counts.negative], axis=0))
 
 
 def _last_of(
@@ -127,7 +124,8 @@ def _last_of(
 
     The table tells in which cell it lies, so that only the rows of that cell are put in order.
     """
-    flagged, rank = np.cumsum(_rows_of_target(counts, design)), int(np.ceil(size))
+    apart = design.sampling == "case-control"
+    flagged, rank = np.cumsum(ranked_rows(counts, apart=apart)), int(np.ceil(size))
     cell = int(np.searchsorted(flagged, rank))
     above = float(flagged[cell - 1]) if cell else 0.0
     begins = round_up_knots(counts.score[max(cell - 1, 0) : cell + 1], score.dtype)
@@ -145,10 +143,11 @@ def _densities(counts: ScoreCounts, design: MixtureDesign, size: float) -> Float
     """Return each kind's density at a rank over that of all rows of the target.
 
     Of labelled rows by the nearest of them in rank; what all rows leave is the unlabeled rows'.
+    Rows are ranked one for one; what rows weigh is taken to be no other there than elsewhere.
     """
     everyone = np.asarray(design.mixing.everyone, dtype=float)
     cells = [counts.positive, counts.unlabeled, counts.negative]
-    of_target = _rows_of_target(counts, design)
+    of_target = ranked_rows(counts, apart=design.sampling == "case-control")
     rank = np.cumsum(of_target) - of_target / 2
     total, found = float(of_target.sum()), np.zeros(3)
     for kind in (LABELLED, NEGATIVE):

@@ -17,12 +17,10 @@ from undercount.read.metric_name import short_number
 from undercount.read.percentages import percent, percents_beside
 from undercount.read.workload import Workload
 from undercount.show.document import as_document, plain, write_document
-from undercount.show.spoken import metric_title, number
+from undercount.show.layout import neutralise
+from undercount.show.spoken import metric_title, number, rows_words
 from undercount.show.text import (
-    estimate_words,
-    hangs_on_guess,
     hidden_words,
-    share_is_guess,
     value_words,
 )
 
@@ -86,24 +84,21 @@ def verdict_words(comparison: Comparison) -> str:
     top, title = tied_at_the_top(found), metric_title(comparison.by)
     best, question = found[0], QUESTIONS[comparison.question]
     behind = [s.behind for s in found[1:] if s.behind is not None]
-    if not behind or any(math.isnan(d.difference.value) for d in behind[:1]):
+    if not behind or any(not d.difference.exists for d in behind[:1]):
         return (
             f"Which model is better in {title} cannot be said: it does not exist for some of them."
         )
     gap = behind[0]
     share = comparison.evaluations[best.name].shares.unlabeled_prevalence
-    by = f"{gap_words(gap)}, {level_words(comparison)}"
+    by = f"{gap_words(gap)}, {_chance_words(comparison, gap)}"
     if len(top) == 1:
         rest = "" if len(found) == PAIR else ", the next"
-        words = (
-            f"{best.name} is better than {gap.other}{rest} in {title}: by {by}, p {p_words(gap)}, "
-            f"{question}."
-        )
+        words = f"{best.name} is better than {gap.other}{rest} in {title}: by {by}, {question}."
         return f"{words} {order_words(gap, share)}"
     if len(found) == PAIR:
         return (
             f"{best.name} and {gap.other} cannot be told apart in {title}: {best.name} is ahead "
-            f"by {by}, p {p_words(gap)}, {question}. {order_words(gap, share)}"
+            f"by {by}, {question}. {order_words(gap, share)}"
             f"{_elsewhere_words(comparison)}"
         )
     names = f"{', '.join(top[:-1])} and {top[-1]}"
@@ -115,8 +110,21 @@ def verdict_words(comparison: Comparison) -> str:
     )
     return (
         f"{names} cannot be told apart at the top in {title}: {best.name} is ahead of {gap.other} "
-        f"by {by}, p {p_words(gap)}, {question}.{tail} {order_words(gap, share)}"
+        f"by {by}, {question}.{tail} {order_words(gap, share)}"
     )
+
+
+def _chance_words(comparison: Comparison, gap: Difference) -> str:
+    """Write level and p-value of a difference; of several pairs, what each of them speaks of."""
+    level = level_words(comparison)
+    if len(comparison.evaluations) == PAIR:
+        return f"{level}, p {p_words(gap)}"
+    return f"{level} for this pair, adjusted p {p_words(gap)}"
+
+
+def p_heading(comparison: Comparison) -> str:
+    """Name the column of p-values."""
+    return "p" if len(comparison.evaluations) == PAIR else "adjusted p"
 
 
 def needs_words(comparison: Comparison) -> str:
@@ -155,15 +163,20 @@ def order_words(found: Difference, share: float) -> str:
     if math.isnan(found.crossover):
         return f"The order is the same at every prevalence that the scores allow, {FAIR}."
     (taken,), (turns,) = percents_beside([share], [(found.crossover, "")])
-    return (
+    words = (
         f"The order depends on the prevalence: it turns at {turns} hidden positives among the "
-        f"unlabeled rows, of which {taken} are taken to be so here."
+        "unlabeled rows"
     )
+    if found.difference.range_only:
+        return f"{words}."
+    return f"{words}, of which {taken} are taken to be so here."
 
 
 def gap_words(found: Difference) -> str:
     """Write a difference with its interval."""
     gap = found.difference
+    if gap.range_only:
+        return f"{gap.low:+.3f} – {gap.high:+.3f}"
     if math.isnan(gap.value):
         return "– (does not exist here)"
     if math.isnan(gap.standard_error):
@@ -186,17 +199,22 @@ Table = tuple[list[str], list[list[str]]]
 def leaderboard_title(comparison: Comparison) -> str:
     """Name the first table."""
     places = f"ranks in brackets are possible at {level_words(comparison)}"
-    adjusted = "" if len(comparison.evaluations) == PAIR else ", p adjusted for all pairs (Holm)"
+    # Holm's steps have no intervals of their own that are worth showing: those of each pair are
+    # what they are, and what decides of all pairs together is named beside them.
+    adjusted = (
+        "" if len(comparison.evaluations) == PAIR else "; p, not intervals, for all pairs (Holm)"
+    )
     return f"By {metric_title(comparison.by)} (--by or by= names another); {places}{adjusted}"
 
 
 def leaderboard_table(comparison: Comparison) -> Table:
     """Return the models in order with their value, what they lack to the best, and its p-value."""
-    head = ["rank", "model", metric_title(comparison.by), "less than the best", "p"]
+    head = ["rank", "model", metric_title(comparison.by), "less than the best"]
+    head.append(p_heading(comparison))
     rows = []
     for standing in comparison.leaderboard():
         estimate = comparison.estimates_of(standing.name)[comparison.by]
-        words = estimate_words(comparison.evaluations[standing.name], estimate)
+        words = value_words(estimate)
         rows.append([standing.rank_words, standing.name, words, *_behind(standing)])
     return head, rows
 
@@ -206,16 +224,18 @@ def _behind(standing: Standing, scale: float | None = None) -> list[str]:
     if standing.behind is None:
         return ["best", ""]
     gap = standing.behind.difference
-    if scale is None or math.isnan(gap.value):
+    if scale is None or not gap.exists:
         return [gap_words(standing.behind).replace("+", ""), p_words(standing.behind)]
     low, high = scale * gap.low, scale * gap.high
+    if gap.range_only:
+        return [f"{low:,.0f} – {high:,.0f}", p_words(standing.behind)]
     return [f"{scale * gap.value:,.0f} ({low:,.0f} – {high:,.0f})", p_words(standing.behind)]
 
 
 def threshold_table(comparison: Comparison, *, intervals: bool = True) -> Table:
     """Return what each model flags at its own threshold, and how good that is.
 
-    A guess keeps its range where there is no room for others.
+    A number without a value keeps its range where there is no room for others.
     """
     head = ["model", "threshold", "flagged", "precision", "recall", "F1"]
     rows = []
@@ -229,9 +249,7 @@ def threshold_table(comparison: Comparison, *, intervals: bool = True) -> Table:
             of_target += [counts.positive, counts.negative]
         flagged = amount(sum(float(cells[at].sum()) for cells in of_target))
         values = [
-            estimate_words(evaluation, each)
-            if intervals or hangs_on_guess(evaluation, each)
-            else number(each.value)
+            value_words(each) if intervals or each.range_only else number(each.value)
             for each in (found[metric] for metric in ("precision", "recall", "f1"))
         ]
         rows.append([name, short_number(evaluation.threshold), flagged, *values])
@@ -241,8 +259,9 @@ def threshold_table(comparison: Comparison, *, intervals: bool = True) -> Table:
 def _supposed(comparison: Comparison) -> str:
     """Say which share precision, F1 and the number of real ones suppose."""
     first = _first(comparison)
-    guess = " (a guess)" if share_is_guess(first) else ""
-    return f", if {percent(first.prevalence)} are positive{guess}"
+    if first.share_range_only:
+        return ", at every prevalence that the scores allow"
+    return f", if {percent(first.prevalence)} are positive"
 
 
 def threshold_title(comparison: Comparison) -> str:
@@ -272,9 +291,10 @@ def workload_title(comparison: Comparison) -> str:
 
 
 def workload_table(comparison: Comparison, *, intervals: bool = True) -> Table:
-    """Return what each model finds among as many flagged rows; ranges of guesses always."""
+    """Return what each model finds among as many flagged rows; ranges alone always."""
     work = comparison.workload
-    head = ["rank", "model", "real", "precision", "recall", "real ones less than the best", "p"]
+    head = ["rank", "model", "real", "precision", "recall", "real ones less than the best"]
+    head.append(p_heading(comparison))
     rows: list[list[str]] = []
     if work is None:
         return head, rows
@@ -283,15 +303,17 @@ def workload_table(comparison: Comparison, *, intervals: bool = True) -> Table:
     for standing in comparison.leaderboard(same_workload=True):
         values = {name: min(v, 1.0) for name, v in work.values[standing.name].items()}
         known, evaluation = work.estimates.get(standing.name), comparison.evaluations[standing.name]
-        real, recall = amount(round(work.size * values["precision"])), number(values["recall"])
+        weighted = evaluation.counts.weighted
+        real = rows_words(work.size * values["precision"], weighted=weighted)
+        recall = number(values["recall"])
         precision = number(values["precision"])
-        if known is not None and hangs_on_guess(evaluation, known["precision"]):
-            real = f"{_real_ends(known['precision'], work.size)} (guess {real})"
-            precision = estimate_words(evaluation, known["precision"])
-        elif known is None and share_is_guess(evaluation):  # no range is made there
-            real, precision = f"guess {real}", f"guess {precision}"
+        if known is not None and known["precision"].range_only:
+            real = _real_ends(evaluation, known["precision"], work.size)
+            precision = value_words(known["precision"])
+        elif known is None and evaluation.share_range_only:  # no range is made there
+            real, precision = "–", "–"
         elif known is not None and intervals:
-            real = f"{real} ({_real_ends(known['precision'], work.size)})"
+            real = f"{real} ({_real_ends(evaluation, known['precision'], work.size)})"
         if known is not None and intervals:
             recall = value_words(known["recall"])
         rest = [real, precision, recall, *_behind(standing, work.size)]
@@ -304,7 +326,7 @@ def _verdict_table(comparison: Comparison, work: Workload) -> Table:
     rows = []
     for standing in comparison.leaderboard(same_workload=True):
         known, evaluation = work.estimates[standing.name], comparison.evaluations[standing.name]
-        precision, recall = (estimate_words(evaluation, known[m]) for m in ("precision", "recall"))
+        precision, recall = (value_words(known[m]) for m in ("precision", "recall"))
         real = _real_words(evaluation, known["precision"], work.size)
         rows.append([standing.name, real, precision, recall])
     return ["model", "real", "precision", "recall"], rows
@@ -314,14 +336,15 @@ def _real_words(evaluation: Evaluation, precision: Estimate, size: float) -> str
     """Write how many of so many flagged rows are real, as the precision is written."""
     if math.isnan(precision.value):
         return value_words(precision)
-    real, ends = amount(round(size * precision.value)), _real_ends(precision, size)
-    guess = hangs_on_guess(evaluation, precision)
-    return f"{ends} (guess {real})" if guess else f"{real} ({ends})"
+    real = rows_words(size * precision.value, weighted=evaluation.counts.weighted)
+    return f"{real} ({_real_ends(evaluation, precision, size)})"
 
 
-def _real_ends(precision: Estimate, size: float) -> str:
+def _real_ends(evaluation: Evaluation, precision: Estimate, size: float) -> str:
     """Write how many of so many flagged rows are real, at the ends of the precision."""
-    return f"{amount(round(size * precision.low))} – {amount(round(size * precision.high))}"
+    weighted = evaluation.counts.weighted
+    ends = (rows_words(size * end, weighted=weighted) for end in (precision.low, precision.high))
+    return " – ".join(ends)
 
 
 def workload_notes(comparison: Comparison) -> list[str]:
@@ -376,9 +399,11 @@ def deployed_title(comparison: Comparison) -> str:
     there = comparison.deploy_prevalence
     if there is None:
         return ""
+    pair = len(comparison.evaluations) == PAIR
+    alone = "" if pair else "intervals for each pair, adjusted "
     return (
         f"Where {percent(there)} are positive, if positives and negatives score there as here; "
-        "p two-sided"
+        f"{alone}p two-sided"
     )
 
 
@@ -386,7 +411,8 @@ def deployed_table(comparison: Comparison) -> Table:
     """Return two models and their differences there; of more, each pair by what decides."""
     pair = len(comparison.evaluations) == PAIR
     ends = list(comparison.evaluations) if pair else ["one", "other"]
-    head = ["metric", *([] if pair else ["models"]), *ends, f"{ends[0]} minus {ends[1]}", "p"]
+    head = ["metric", *([] if pair else ["models"]), *ends, f"{ends[0]} minus {ends[1]}"]
+    head.append(p_heading(comparison))
     if comparison.deploy_prevalence is None:
         return head, []
     known = {
@@ -438,7 +464,7 @@ def _fitting(make: Callable[..., Table], comparison: Comparison, width: int) -> 
 
 def _filled(name: str, text: str, width: int) -> list[str]:
     return textwrap.wrap(
-        name + text, width, initial_indent=" ", subsequent_indent="   " if name else " "
+        neutralise(name + text), width, initial_indent=" ", subsequent_indent="   " if name else " "
     )
 
 
@@ -463,8 +489,8 @@ def _sizes(table: Table, width: int) -> list[int]:
 
 def _table(table: Table, title: str, width: int) -> list[str]:
     """Write a table: columns side by side, long names wrapped; under each other if narrow."""
-    head, rows = table
-    lines, sizes = _filled("", title, width), _sizes(table, width)
+    head, *rows = ([neutralise(cell) for cell in row] for row in [table[0], *table[1]])
+    lines, sizes = _filled("", title, width), _sizes((head, rows), width)
     if not sizes:
         return lines + _stacked(head, rows, width)
     for row in [head, *rows]:
@@ -503,7 +529,7 @@ def chance_words(found: Difference) -> str:
 
 
 def _order(found: Difference) -> str:
-    if math.isnan(found.difference.value):
+    if not found.difference.exists:
         return "–"
     if told_by(found):
         return f"told by {told_by(found)}"
@@ -583,7 +609,7 @@ def _same_work_facts(comparison: Comparison, rows: list[dict[str, Any]]) -> dict
 
 def _estimate_facts(found: Estimate) -> dict[str, Any]:
     ends = {name: plain(getattr(found, name)) for name in ("value", "low", "high")}
-    return {**ends, "guess": found.guess, "needs": list(found.needs)}
+    return {**ends, "range_only": found.range_only, "needs": list(found.needs)}
 
 
 def _standing(standing: Standing) -> dict[str, Any]:

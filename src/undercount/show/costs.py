@@ -43,7 +43,8 @@ def over_words(over: float) -> str:
 
 def spread_words(found: Estimate) -> str:
     """Write an estimate with its interval."""
-    return f"{number(found.value)} ({number(found.low)} – {number(found.high)})"
+    ends = f"{number(found.low)} – {number(found.high)}"
+    return ends if found.range_only else f"{number(found.value)} ({ends})"
 
 
 def cost_table(curve: CostCurve) -> tuple[list[str], list[list[str]]]:

@@ -15,22 +15,26 @@ from scipy.special import gammaincinv, ndtr
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.labelled import labelled_curve, naive_curve
 from undercount.assume.mixture import design_of, mixture_curve, recovered_rates
+from undercount.count.kernel.rows import cell_places
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve
-from undercount.errors import InputError, collect_warnings
+from undercount.errors import NOT_IDENTIFIED, InputError, collect_warnings
+from undercount.estimate import Estimate
 from undercount.read.counted_model import RecountableRows
 from undercount.read.decisions import cost_weight
 from undercount.read.evaluate import evaluate
 from undercount.read.evaluation import Evaluation
 from undercount.read.intervals.heads import HeadCounts, two_sided_z, wilson_share
 from undercount.read.intervals.threshold_intervals import threshold_interval
-from undercount.read.sensitivity import largest_share, sweep
+from undercount.read.sensitivity import largest_share, spaced_thresholds, sweep
 from undercount.shares import Shares, read_shares
 
 GRID = 201  # places at which a band is drawn
 LEVEL = 0.95
 KEYWORDS = ("unlabeled", "name", "truth", *list(inspect.signature(read_shares).parameters)[1:])
 N_BINS = 40
+# Thresholds of an evaluation at which its costs, and the intervals of a band, are read.
+N_THRESHOLDS, N_INTERVALS = 120, 60
 _ROUNDING = 1e-9
 N_GROUPS = 10
 _VERY_FEW = 3  # labels of a group for which Wilson's lower limit is too high
@@ -48,11 +52,8 @@ class Display:
 
     @classmethod
     def from_evaluation(cls, evaluation: Evaluation, *, truth: Any = None) -> Self:
-        """Make the display of an evaluation, its share and the share's interval included."""
-        counts, again = evaluation.counts, evaluation.recount
-        if counts.compact and isinstance(again, RecountableRows):
-            counts = replace(again, compact=False)([])
-        return cls.from_counts(counts, evaluation.shares, name=evaluation.name, truth=truth)
+        """Make the display of an evaluation: its numbers, whatever they rest on."""
+        raise NotImplementedError
 
     @classmethod
     def from_predictions(
@@ -76,10 +77,10 @@ class Display:
             )
         counts = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
         given = read_shares(counts, **shares)
-        if given is None:  # estimated, with its interval
-            given = evaluate(counts, **shares).shares
         if truth is not None:
             truth = labelled_curve(ScoreCounts.from_rows(truth, score))
+        if given is None:  # estimated, with its interval
+            return cls.from_evaluation(evaluate(counts, name=name, **shares), truth=truth)
         return cls.from_counts(counts, given, name=name, truth=truth)
 
     @classmethod
@@ -118,6 +119,31 @@ class Display:
         raise NotImplementedError
 
 
+def _every_score(evaluation: Evaluation) -> ScoreCounts:
+    """Return counts that keep every score, if the rows are at hand."""
+    counts, again = evaluation.counts, evaluation.recount
+    if counts.compact and isinstance(again, RecountableRows):
+        return replace(again, compact=False)([])
+    return counts
+
+
+def _thresholds(evaluation: Evaluation, number: int, *others: float) -> FloatArray:
+    """Return thresholds of an evaluation in even steps, its own and others among them."""
+    return spaced_thresholds(evaluation.counts, number, evaluation.threshold, *others)
+
+
+def _own_curve(evaluation: Evaluation) -> OperatingCurve:
+    """Return the curve from which an evaluation reads its metrics.
+
+    A cleaned curve has another area than the table says.
+    """
+    if evaluation.chances is not None:
+        return evaluation.chances.curve(evaluation.threshold)
+    if evaluation.reviewed is not None:
+        return evaluation.curve
+    return mixture_curve(evaluation.counts, evaluation.shares, clean=False)
+
+
 def _positive_chance(estimator: Any, X: Any) -> Any:
     """Return the probabilities of class 1, whichever other classes there are."""
     classes = list(getattr(estimator, "classes_", (0, 1)))
@@ -136,9 +162,12 @@ def _refuse_unknown(method: str, names: Iterable[str]) -> None:
 class CurveDisplay(Display):
     """Base of the displays of two rates against each other.
 
-    Drawn are the recovered curve solid, the naive one dashed, a band around it, truth dotted.
-    `bounds` hold the curves that the labels leave possible at the share taken (none for impure
-    labels), `ends` the recovered curves and `end_bounds` the bounds at the ends of its interval.
+    Drawn are the recovered curve solid, the naive one dashed, a band around it, truth dotted. Where
+    labels are a random sample of these very rows, `bounds` hold the curves that they leave possible
+    at the share taken, `ends` the recovered curves and `end_bounds` the bounds at the ends of its
+    interval. In other evaluations (reviews, labelling chances, clusters, impure labels, a
+    population) `reach` holds the intervals at single thresholds: the least and the largest value of
+    both axes.
     """
 
     curve: OperatingCurve
@@ -148,31 +177,73 @@ class CurveDisplay(Display):
     name: str = "score"
     ends: tuple[OperatingCurve, ...] = ()
     end_bounds: tuple[CurveBounds | None, ...] = ()
+    confidence_level: float = LEVEL
+    reach: tuple[FloatArray, ...] = ()
 
     x: ClassVar[str] = ""
     y: ClassVar[str] = ""
     labels: ClassVar[tuple[str, str]] = ("", "")
+    falls: ClassVar[bool] = False  # whether y falls along x
 
     @classmethod
     def from_counts(
-        cls, counts: ScoreCounts, shares: Shares, *, name: str = "score", truth: Any = None
+        cls,
+        counts: ScoreCounts,
+        shares: Shares,
+        *,
+        name: str = "score",
+        truth: Any = None,
+        confidence_level: float = LEVEL,
     ) -> Self:
         """Make the display from counts and shares."""
-        exact = shares.exact()
-        # A ROC curve is cleaned; the others follow the threshold, so that recall only grows.
-        curve = mixture_curve(counts, shares, clean=cls.x == "fpr")
-        moved = [exact.with_unlabeled_prevalence(end) for end in _share_ends(shares)]
+        level, exact = confidence_level, shares.exact()
+        moved = [exact.with_unlabeled_prevalence(end) for end in _share_ends(shares, level)]
         with collect_warnings():  # at the end of an interval a misfit is none of the share taken
-            end_bounds = tuple(_label_bounds(counts, end) for end in moved)
+            end_bounds = tuple(_label_bounds(counts, end, level) for end in moved)
         return cls(
-            curve,
+            mixture_curve(counts, shares, clean=False),
             naive_curve(counts),
-            _label_bounds(counts, exact),
+            _label_bounds(counts, exact, level),
             truth,
             name,
             tuple(mixture_curve(counts, end, clean=False) for end in moved),
             end_bounds,
+            level,
         )
+
+    @classmethod
+    def from_evaluation(cls, evaluation: Evaluation, *, truth: Any = None) -> Self:
+        """Make the display of an evaluation: the curve of its table, and a band at its level.
+
+        Where labels and scores leave a range of the share and point to none, the curve is that of
+        the floor, if nothing is hidden, and the band has the intervals.
+        """
+        level, name = evaluation.confidence_level, evaluation.name
+        if evaluation.share_range_only:
+            curve, reach = naive_curve(_every_score(evaluation)), tuple(cls._reach(evaluation))
+            return cls(curve, curve, None, truth, name, confidence_level=level, reach=reach)
+        if _leaves_bounds(evaluation):
+            return cls.from_counts(
+                _every_score(evaluation),
+                evaluation.shares,
+                name=name,
+                truth=truth,
+                confidence_level=level,
+            )
+        curve, naive = _own_curve(evaluation), evaluation.naive_curve
+        reach = tuple(cls._reach(evaluation))
+        return cls(curve, naive, None, truth, name, confidence_level=level, reach=reach)
+
+    @classmethod
+    def _reach(cls, evaluation: Evaluation) -> FloatArray:
+        """Return the least and largest place along either axis at some of the thresholds."""
+        metrics, ends = (cls.x, cls.y), []
+        with collect_warnings():  # along a curve single rates leave their range by chance
+            for threshold in _thresholds(evaluation, N_INTERVALS).tolist():
+                counts = evaluation.counts_at(threshold)
+                rows = evaluation.metric_rows(metrics, threshold, counts)
+                ends.append([e for row in rows for e in (row.estimate.low, row.estimate.high)])
+        return np.array(ends).T
 
     def frame(self) -> dict[str, FloatArray]:
         """Return the columns that are drawn."""
@@ -181,25 +252,40 @@ class CurveDisplay(Display):
     def band(self) -> dict[str, FloatArray]:
         """Return the ends of the band along the axis; none if nothing is uncertain.
 
-        It holds what the labels leave possible (at 95 %, along the whole curve) at the share
-        taken and at both ends of its interval, so that the truth is outside only if the labels or
-        the share are farther off than their intervals say. (Adding the two distances in squares
-        is narrower, and held the truth along the whole ROC curve in .88 of samples.)
+        With `bounds` it holds what the labels leave possible (at the confidence level, along the
+        whole curve) at the share taken and at both ends of its interval, so that the truth is
+        outside only if the labels or the share are farther off than their intervals say. (Adding
+        the two distances in squares is narrower, and held the truth along the whole ROC curve in
+        .88 of samples.) With `reach` it goes through the corners of the intervals of both axes,
+        each of which holds the truth at its own threshold.
 
         Notes
         -----
-        Assumes: labelled rows are a random sample of the positives.
+        Assumes: what the evaluation does; from counts, that labelled rows are a random sample of
+        the positives.
         Wrong when: labels prefer some positives, or the share's interval leaves it out.
         """
+        grid = np.linspace(0, 1, GRID)
+        if self.reach:
+            return {self.x: grid, **self._corners(grid)}
         curves = [*self.ends]
         for bounds in (self.bounds, *self.end_bounds):
             curves += [] if bounds is None else [bounds.pessimistic, bounds.optimistic]
         if not curves:
             return {}
-        grid = np.linspace(0, 1, GRID)
         heights = [self._height(grid, curve) for curve in curves]
         heights.append(_along(grid, *self.frame().values()))
         return {self.x: grid, "low": np.min(heights, axis=0), "high": np.max(heights, axis=0)}
+
+    def _corners(self, grid: FloatArray) -> dict[str, FloatArray]:
+        """Return the lines through the worst and through the best corners of the intervals."""
+        left, right, low, high = self.reach
+        # Along a curve that rises the worst corner is low and far right, along one that falls left.
+        worst, best, end = (left, right, 0.0) if self.falls else (right, left, 1.0)
+        return {
+            "low": _along(grid, np.append(worst, 0.0), np.append(low, 0.0)),
+            "high": _along(grid, np.append(best, end), np.append(high, 1.0)),
+        }
 
     def _height(self, grid: FloatArray, curve: OperatingCurve) -> FloatArray:
         return _along(grid, getattr(curve, self.x), getattr(curve, self.y))
@@ -207,7 +293,8 @@ class CurveDisplay(Display):
     def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         if band := self.band():
             colour = {"color": style["color"]} if "color" in style else {}
-            axes.fill_between(*band.values(), alpha=0.2, label="95 % bounds", **colour)
+            label = f"{100 * self.confidence_level:g} % {'intervals' if self.reach else 'bounds'}"
+            axes.fill_between(*band.values(), alpha=0.2, label=label, **colour)
         axes.plot(*self.frame().values(), **{"linestyle": "-", "label": self.name, **style})
         for other, kind, label in (
             (self.naive, "--", "unlabeled = negative"),
@@ -218,18 +305,26 @@ class CurveDisplay(Display):
         axes.set(xlabel=self.labels[0], ylabel=self.labels[1], xlim=(0, 1), ylim=(0, 1.02))
 
 
-def _label_bounds(counts: ScoreCounts, shares: Shares) -> CurveBounds | None:
+def _leaves_bounds(evaluation: Evaluation) -> bool:
+    """Whether labels are a random sample of these very rows, so that they bound the whole curve."""
+    alone = evaluation.clusters is None and not evaluation.determined_by
+    pure = evaluation.supposes_right_labels
+    return alone and pure and evaluation.target == "dataset"
+
+
+def _label_bounds(counts: ScoreCounts, shares: Shares, level: float) -> CurveBounds | None:
     """Return the curves that the labels leave possible at a known share; none if impure."""
-    return bound_curve(counts, shares) if shares.label_purity == 1 else None
+    pure = shares.label_purity == 1
+    return bound_curve(counts, shares, confidence_level=level) if pure else None
 
 
-def _share_ends(shares: Shares) -> list[float]:
+def _share_ends(shares: Shares, level: float = LEVEL) -> list[float]:
     """Return the ends of the interval of the share among the unlabeled; none if it is known."""
     span = shares.unlabeled_prevalence_interval
     if span is None:
         if shares.unlabeled_prevalence_error == 0:
             return []
-        span = shares.as_ranges(two_sided_z(LEVEL)).unlabeled_prevalence_interval
+        span = shares.as_ranges(two_sided_z(level)).unlabeled_prevalence_interval
     if span is None:
         return []
     return [float(shares.clip(end)) for end in (span.low, span.high)]
@@ -306,7 +401,7 @@ class PrecisionRecallDisplay(CurveDisplay):
     ['precision', 'recall']
     """
 
-    x, y, labels = "recall", "precision", ("recall", "precision")
+    x, y, labels, falls = "recall", "precision", ("recall", "precision"), True
 
     def frame(self) -> dict[str, FloatArray]:
         """Return the columns that are drawn, within [0, 1]."""
@@ -360,11 +455,28 @@ class SensitivityDisplay(ColumnsDisplay):
         marks = {"taken": shares.unlabeled_prevalence, "largest": largest}
         return cls(sweep(counts, shares, metric, threshold=threshold), marks, name)
 
+    @classmethod
+    def from_evaluation(
+        cls,
+        evaluation: Evaluation,
+        *,
+        truth: Any = None,  # noqa: ARG003 - not drawn
+        metric: str = "roc_auc",
+        threshold: float | None = None,
+    ) -> Self:
+        """Make the display of an evaluation whose prevalence is not determined."""
+        largest = largest_share(evaluation.counts, evaluation.shares.label_purity)
+        marks = {"largest": largest}
+        if not evaluation.share_range_only:  # else nothing is taken
+            marks["taken"] = evaluation.shares.unlabeled_prevalence
+        return cls(evaluation.sweep(metric, threshold=threshold), marks, evaluation.name)
+
     def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         """Draw the metric, the share taken, and the largest share that the data allow."""
         share, metric = self.columns
         axes.plot(self.columns[share], self.columns[metric], **{"label": self.name, **style})
-        axes.axvline(self.marks["taken"], linestyle="--", label="taken")
+        if "taken" in self.marks:
+            axes.axvline(self.marks["taken"], linestyle="--", label="taken")
         axes.axvspan(self.marks["largest"], 1, alpha=0.15, label="the ROC AUC would pass 1")
         axes.set(xlabel="share of positives among the unlabeled", ylabel=metric, ylim=(0, 1.02))
         axes.set_xlim(0, min(1.0, 1.1 * self.marks["largest"]) or 1.0)
@@ -374,16 +486,6 @@ class DecisionDisplay(ColumnsDisplay):
     """Base of the displays of what flagging is worth, with a band; made from an evaluation too."""
 
     metric: ClassVar[str]
-
-    @classmethod
-    def from_evaluation(cls, evaluation: Evaluation, **options: Any) -> Self:
-        """Make the display of an evaluation, its target and confidence level."""
-        about: Any = {
-            "target": evaluation.target,
-            "confidence_level": evaluation.confidence_level,
-            "name": evaluation.name,
-        }
-        return cls.from_counts(evaluation.counts, evaluation.shares, **about, **options)
 
     @classmethod
     def _band(
@@ -405,7 +507,8 @@ class DecisionDisplay(ColumnsDisplay):
         found = rates(shares.unlabeled_prevalence)
         value, low, high = threshold_interval(found, cls.metric, confidence_level=level, beta=beta)
         middle = found.point.metric(cls.metric, beta)
-        moved = [rates(end).point.metric(cls.metric, beta) - middle for end in _share_ends(shares)]
+        share_ends = _share_ends(shares, level)
+        moved = [rates(end).point.metric(cls.metric, beta) - middle for end in share_ends]
         down = np.maximum(0.0, -np.min(moved, axis=0)) if moved else 0.0
         up = np.maximum(0.0, np.max(moved, axis=0)) if moved else 0.0
         return value, value - np.hypot(value - low, down), value + np.hypot(high - value, up)
@@ -458,6 +561,25 @@ class CostDisplay(DecisionDisplay):
         columns = {"threshold": counts.score[places - 1], "cost": value, "low": low, "high": high}
         return cls(columns, marks, name)
 
+    @classmethod
+    def from_evaluation(
+        cls,
+        evaluation: Evaluation,
+        *,
+        truth: Any = None,  # noqa: ARG003 - not drawn
+        false_positive: float = 1.0,
+        false_negative: float = 1.0,
+    ) -> Self:
+        """Make the display of an evaluation: its costs, the best threshold among them."""
+        errors = {"false_positive": false_positive, "false_negative": false_negative}
+        best = evaluation.best_threshold(cost=errors).threshold
+        thresholds = _thresholds(evaluation, N_THRESHOLDS, best)
+        with collect_warnings():  # along a curve single rates leave their range by chance
+            costs = [evaluation.cost(each, **errors) for each in thresholds.tolist()]
+        prevalence = np.nan if evaluation.share_range_only else evaluation.prevalence
+        marks = {"none": false_negative * prevalence, "all": false_positive * (1 - prevalence)}
+        return cls({"threshold": thresholds, **_spread("cost", costs)}, marks, evaluation.name)
+
     def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         """Draw the cost with its band, and those of flagging none and all."""
         self._draw_band(axes, "threshold", "cost", style)
@@ -500,11 +622,7 @@ class NetBenefitDisplay(DecisionDisplay):
         **about: Any,
     ) -> Self:
         """Make the display from counts and shares."""
-        if counts.score[0] > 1 or counts.score[-1] < 0:
-            raise InputError(
-                "a decision curve needs scores that are chances of being positive, in [0, 1]; got "
-                f"{counts.score[-1]:.4g} to {counts.score[0]:.4g}"
-            )
+        _check_chances(counts)
         inside = np.flatnonzero((counts.score > 0) & (counts.score < 1))
         places = np.unique(inside[np.linspace(0, len(inside) - 1, GRID).astype(int)]) + 1
         chance = counts.score[places - 1]
@@ -515,6 +633,24 @@ class NetBenefitDisplay(DecisionDisplay):
         columns["all"] = prevalence - (1 - prevalence) * exchange
         return cls(columns, {}, name)
 
+    @classmethod
+    def from_evaluation(
+        cls,
+        evaluation: Evaluation,
+        *,
+        truth: Any = None,  # noqa: ARG003 - not drawn
+    ) -> Self:
+        """Make the display of an evaluation: its net benefits."""
+        _check_chances(evaluation.counts)
+        chance = _thresholds(evaluation, N_THRESHOLDS)
+        chance = chance[(chance > 0) & (chance < 1)]
+        with collect_warnings():  # along a curve single rates leave their range by chance
+            benefits = [evaluation.net_benefit(each, each) for each in chance.tolist()]
+        columns = {"chance": chance, **_spread("net_benefit", benefits)}
+        prevalence = evaluation.prevalence
+        columns["all"] = prevalence - (1 - prevalence) * chance / (1 - chance)
+        return cls(columns, {}, evaluation.name)
+
     def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         """Draw the curve with its band, flagging all, and none."""
         self._draw_band(axes, "chance", "net_benefit", style)
@@ -523,6 +659,24 @@ class NetBenefitDisplay(DecisionDisplay):
         top = float(np.nanmax(self.columns["high"]))
         axes.set(xlabel="chance at which flagging pays", ylabel="net benefit a row")
         axes.set_ylim(-0.25 * top, 1.05 * top)
+
+
+def _check_chances(counts: ScoreCounts) -> None:
+    """Raise unless scores can be chances of being positive."""
+    if counts.score[0] > 1 or counts.score[-1] < 0:
+        raise InputError(
+            "a decision curve needs scores that are chances of being positive, in [0, 1]; got "
+            f"{counts.score[-1]:.4g} to {counts.score[0]:.4g}"
+        )
+
+
+def _spread(name: str, estimates: list[Estimate]) -> dict[str, FloatArray]:
+    """Return values and ends of estimates as columns."""
+    ends = {name: "value", "low": "low", "high": "high"}
+    return {
+        column: np.array([getattr(estimate, end) for estimate in estimates])
+        for column, end in ends.items()
+    }
 
 
 class HistogramDisplay(ColumnsDisplay):
@@ -543,15 +697,27 @@ class HistogramDisplay(ColumnsDisplay):
     ) -> tuple[dict[str, FloatArray], dict[str, float]]:
         """Count in equal-width bins of the finite scores."""
         _refuse_merged(counts, "a histogram")
-        finite = np.isfinite(counts.score)
-        edges = np.histogram_bin_edges(counts.score[finite], N_BINS)
-        labelled, unlabeled = (
-            np.histogram(counts.score[finite], edges, weights=column[finite])[0] / column.sum()
-            for column in (counts.positive, counts.unlabeled)
-        )
-        columns = {"left": edges[:-1], "labelled": labelled, "unlabeled": unlabeled}
-        _, columns["negative"] = recovered_rates(labelled, unlabeled, shares)
+        kinds = {"labelled": counts.positive, "unlabeled": counts.unlabeled}
+        columns, edges = _binned(counts, kinds)
+        _, columns["negative"] = recovered_rates(columns["labelled"], columns["unlabeled"], shares)
         return columns, {"width": float(edges[1] - edges[0])}
+
+    @classmethod
+    def from_evaluation(
+        cls,
+        evaluation: Evaluation,
+        *,
+        truth: Any = None,  # noqa: ARG003 - not drawn
+    ) -> Self:
+        """Make the display of an evaluation: its own negatives."""
+        counts = _every_score(evaluation)
+        if not evaluation.determined_by:
+            return cls.from_counts(counts, evaluation.shares, name=evaluation.name)
+        _refuse_merged(counts, "a histogram")
+        kinds = {"labelled": counts.positive, "unlabeled": counts.unlabeled}
+        kinds["negative"] = _negatives(evaluation, counts)
+        columns, edges = _binned(counts, kinds)
+        return cls(columns, {"width": float(edges[1] - edges[0])}, evaluation.name)
 
     def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         """Draw the three shares of rows in each bin; negative bars show misfit."""
@@ -566,8 +732,32 @@ class HistogramDisplay(ColumnsDisplay):
         axes.set(xlabel=self.name, ylabel="share of rows")
 
 
+def _negatives(evaluation: Evaluation, counts: ScoreCounts) -> FloatArray:
+    """Return the negatives of each cell, as reviews or labelling chances tell them."""
+    if evaluation.reviewed is not None:
+        return np.diff(evaluation.reviewed.fine_curve(counts).fpr)
+    chances = evaluation.chances
+    assert chances is not None  # noqa: S101 - one of the two determines the prevalence
+    cell = cell_places(counts.score, chances.score[chances.labelled])
+    found = np.bincount(cell, chances.stands_for, len(counts.score))
+    return np.asarray(counts.positive + counts.negative + counts.unlabeled - found)
+
+
+def _binned(
+    counts: ScoreCounts, kinds: dict[str, FloatArray]
+) -> tuple[dict[str, FloatArray], FloatArray]:
+    """Return the share of each kind of rows in equal-width bins of the finite scores."""
+    finite = np.isfinite(counts.score)
+    edges = np.histogram_bin_edges(counts.score[finite], N_BINS)
+    columns = {
+        name: np.histogram(counts.score[finite], edges, weights=rows[finite])[0] / rows.sum()
+        for name, rows in kinds.items()
+    }
+    return {"left": edges[:-1], **columns}, edges
+
+
 class CalibrationDisplay(ColumnsDisplay):
-    """Draw the share of positives among rows of about the same score, with its 95 % interval.
+    """Draw the share of positives among rows of about the same score, with its interval.
 
     In each group the positives follow from the labelled and the unlabeled rows (Jain et al. 2017,
     eq. 1); their share is among all rows of the group in a single sample, and among the unlabeled
@@ -593,9 +783,50 @@ class CalibrationDisplay(ColumnsDisplay):
     """
 
     @classmethod
-    def _columns(
-        cls, counts: ScoreCounts, shares: Shares
-    ) -> tuple[dict[str, FloatArray], dict[str, float]]:
+    def from_counts(
+        cls,
+        counts: ScoreCounts,
+        shares: Shares,
+        *,
+        name: str = "score",
+        truth: Any = None,  # noqa: ARG003 - not drawn
+        confidence_level: float = LEVEL,
+    ) -> Self:
+        """Make the display from counts and shares."""
+        return cls(cls._groups(counts, shares, confidence_level), {}, name)
+
+    @classmethod
+    def from_evaluation(
+        cls,
+        evaluation: Evaluation,
+        *,
+        truth: Any = None,  # noqa: ARG003 - not drawn
+    ) -> Self:
+        """Make the display of an evaluation of random labels whose rows are independent."""
+        source = evaluation.determined_by
+        if source:
+            raise InputError(
+                f"calibration is drawn from random labels and a prevalence, which the {source} "
+                "replace here, and there is no interval of a group of scores without them; "
+                "sweep the precision over the threshold instead",
+                code=NOT_IDENTIFIED,
+            )
+        if evaluation.clusters is not None:
+            raise InputError(
+                "calibration has no interval of a group of scores whose rows come in clusters; "
+                "evaluate without cluster to draw it as if rows were independent, or sweep the "
+                "precision over the threshold instead",
+                argument="cluster",
+            )
+        return cls.from_counts(
+            _every_score(evaluation),
+            evaluation.shares,
+            name=evaluation.name,
+            confidence_level=evaluation.confidence_level,
+        )
+
+    @classmethod
+    def _groups(cls, counts: ScoreCounts, shares: Shares, level: float) -> dict[str, FloatArray]:
         """Count in groups of about equal numbers of rows."""
         _refuse_merged(counts, "calibration")
         counts.require("positive", "unlabeled")
@@ -610,7 +841,7 @@ class CalibrationDisplay(ColumnsDisplay):
         kinds = total(counts.positive), total(counts.unlabeled), total(counts.negative)
         every = total(rows)
         share = _positive_share(counts, shares.exact(), kinds[0], kinds[1], every)
-        ends = _share_limits(counts, shares, kinds)
+        ends = _share_limits(counts, shares, kinds, level)
         low, high = share.copy(), share.copy()
         for pair in ends:  # distances add in squares, each side by itself
             least, most = np.minimum(*pair), np.maximum(*pair)
@@ -618,7 +849,7 @@ class CalibrationDisplay(ColumnsDisplay):
             high = share + np.hypot(high - share, np.maximum(most - share, 0.0))
         mean = total(rows * counts.score) / every
         low, high = np.minimum(np.clip(low, 0, 1), share), np.maximum(np.clip(high, 0, 1), share)
-        return {"score": mean, "positive_share": share, "low": low, "high": high}, {}
+        return {"score": mean, "positive_share": share, "low": low, "high": high}
 
     @classmethod
     def _scores(cls, estimator: Any, X: Any) -> Any:
@@ -652,11 +883,14 @@ def _positive_share(
 
 
 def _share_limits(
-    counts: ScoreCounts, shares: Shares, kinds: tuple[FloatArray, FloatArray, FloatArray]
+    counts: ScoreCounts,
+    shares: Shares,
+    kinds: tuple[FloatArray, FloatArray, FloatArray],
+    level: float,
 ) -> list[tuple[FloatArray, FloatArray]]:
     """Return the share of positives in groups with one source of chance at its two limits."""
     labelled, unlabeled, negative = kinds
-    every, exact, z = labelled + unlabeled + negative, shares.exact(), two_sided_z(LEVEL)
+    every, exact, z = labelled + unlabeled + negative, shares.exact(), two_sided_z(level)
     pairs = []
     if shares.sampling == "single-sample":
         rows = every - negative  # a label more is an unlabeled row less
@@ -673,7 +907,7 @@ def _share_limits(
         pairs.append([_positive_share(counts, exact, labelled, n, every) for n in ends])
     moved = [
         _positive_share(counts, exact.with_unlabeled_prevalence(end), labelled, unlabeled, every)
-        for end in _share_ends(shares)
+        for end in _share_ends(shares, level)
     ]
     return [(pair[0], pair[1]) for pair in [*pairs, moved] if pair]
 

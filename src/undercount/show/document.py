@@ -63,10 +63,11 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
         "target": evaluation.target,
         "confidence_level": evaluation.confidence_level,
         "threshold": evaluation.threshold,
-        "prevalence": evaluation.prevalence,
+        "prevalence": None if evaluation.share_range_only else evaluation.prevalence,
         "hidden_share": {
             **_share(shares.unlabeled_prevalence, shares.unlabeled_prevalence_interval),
-            "standard_error": shares.unlabeled_prevalence_error,
+            **({"value": None} if evaluation.share_range_only else {}),
+            "standard_error": _error(shares.unlabeled_prevalence_error),
             "source": evaluation.source,
             "interval": evaluation.interval,
             "largest": evaluation.largest_share,
@@ -117,7 +118,11 @@ def _reviews(evaluation: Evaluation) -> dict[str, Any]:
         "labels": reviewed.labels,
         "needs": list(reviewed.needs),
         "sequential": reviewed.sequential,
-        "random_labels": {"p_value": plain(reviewed.p_value), "rejected": reviewed.rejected},
+        "random_labels": {
+            "p_value": plain(reviewed.p_value),
+            "rejected": reviewed.rejected,
+            "undecided": reviewed.undecided,
+        },
         "goal": list(design.goal),
         "strata": [
             {"edge": plain(edge), "unlabeled": int(rows), "answered": int(size)}
@@ -219,9 +224,9 @@ def _metric(row: MetricRow) -> dict[str, Any]:
         "estimate": plain(estimate.value),
         "low": plain(estimate.low),
         "high": plain(estimate.high),
-        "standard_error": plain(estimate.standard_error),
+        "standard_error": _error(estimate.standard_error),
         "needs": list(estimate.needs),
-        "guess": estimate.guess,
+        "range_only": estimate.range_only,
         "method": estimate.method,
         "lower_bound": None if row.lower_bound is None else plain(row.lower_bound),
         "lower_bound_certain": row.certain,
@@ -239,6 +244,11 @@ def curve_points(counts: ScoreCounts) -> dict[str, list[float | None]]:
 def _share(value: float, interval: Interval | None) -> dict[str, float]:
     low, high = (interval.low, interval.high) if interval else (value, value)
     return {"value": value, "low": low, "high": high}
+
+
+def _error(standard_error: float) -> float | None:
+    """Return a standard error; null where there is none, of a share that was given say."""
+    return plain(standard_error) if standard_error > 0 else None
 
 
 def plain(value: float | np.floating[Any]) -> float | None:

@@ -25,7 +25,10 @@ VERDICTS = {
 
 def estimators_document(tables: Mapping[str, Sequence[EstimatorRow]]) -> dict[str, Any]:
     """Return the answers for each score as plain values."""
-    return {name: [asdict(row) for row in rows] for name, rows in tables.items()}
+    return {
+        name: [asdict(row) | ({"value": None} if row.range_only else {}) for row in rows]
+        for name, rows in tables.items()
+    }
 
 
 def estimators_text(name: str, rows: Sequence[EstimatorRow], width: int = WIDTH) -> str:
@@ -97,11 +100,16 @@ def _cells(row: EstimatorRow) -> dict[str, str]:
     known = row.low is not None and row.high is not None
     return {
         "method": row.method,
-        "value": "–" if row.value is None else percent(row.value),
+        "value": _value_words(row),
         "range": f"{percent(row.low or 0.0)} – {percent(row.high or 0.0)}" if known else "",
         "bound": "" if row.upper_bound is None else percent(row.upper_bound, "above"),
         "note": row.note,
     }
+
+
+def _value_words(row: EstimatorRow) -> str:
+    """Write the answer of a method; the consensus names none where it leaves 0 possible."""
+    return "–" if row.value is None or row.range_only else percent(row.value)
 
 
 def _bar(row: EstimatorRow, end: float) -> dict[str, Any]:
@@ -113,7 +121,8 @@ def _bar(row: EstimatorRow, end: float) -> dict[str, Any]:
         for name, place in places.items()
     }
     no_most = Markup(" hidden") if row.upper_bound is None else ""
-    return {**_cells(row), **shown, "no_most": no_most}
+    no_value = Markup(" hidden") if row.range_only else ""
+    return {**_cells(row), **shown, "no_most": no_most, "no_value": no_value}
 
 
 def agreement_words(rows: Sequence[EstimatorRow]) -> str:
@@ -137,4 +146,4 @@ def _line(row: EstimatorRow) -> str:
         else ""
     )
     bound = percent(row.upper_bound, "above") if row.upper_bound is not None else ""
-    return f" {row.method:<12}{percent(row.value):>9}   {span:<19}{bound:>9}{row.seconds:>9.2f}"
+    return f" {row.method:<12}{_value_words(row):>9}   {span:<19}{bound:>9}{row.seconds:>9.2f}"

@@ -1,18 +1,60 @@
 """Lines of plain text that fit a terminal: names beside texts, and tables that stack."""
 
-import shutil
+import os
+import sys
 import textwrap
 from collections.abc import Sequence
+from typing import TextIO
 
 # Of text that goes to a file or a notebook; the most of a terminal.
 WIDTH = 100
 # Narrower than this there is no room for a text beside its name; narrower terminals are not served.
 BESIDE, NARROWEST = 60, 40
+# All but tab and line feed; and those that turn the direction of writing.
+CONTROL = [
+    *range(9),
+    *range(11, 32),
+    *range(127, 160),
+    *range(0x202A, 0x202F),
+    *range(0x2066, 0x206A),
+]
+HARMLESS = {code: chr(code).encode("unicode_escape").decode() for code in CONTROL}
 
 
-def terminal_width() -> int:
-    """Return the columns that may be filled: those of the terminal, or of COLUMNS."""
-    return min(max(shutil.get_terminal_size((WIDTH, 24)).columns, NARROWEST), WIDTH)
+def neutralise(text: str) -> str:
+    r"""Write control characters as Python writes them.
+
+    Examples
+    --------
+    >>> from undercount.show.layout import neutralise
+    >>> print(neutralise("\x1b[31mred"))
+    \x1b[31mred
+    """
+    return text.translate(HARMLESS)
+
+
+def terminal_columns(stream: TextIO | None = None) -> int:
+    """Return the columns that a line may fill: COLUMNS, or those of the terminal.
+
+    Parameters
+    ----------
+    stream : file, optional
+        Where the text goes; standard output if none is named. A file takes any line.
+    """
+    named = os.environ.get("COLUMNS", "")
+    if named.isdecimal() and int(named) > 0:
+        return max(int(named), NARROWEST)
+    # `shutil` asks only the stream that the process began with, which may be detached by now.
+    try:
+        columns = os.get_terminal_size((stream or sys.stdout).fileno()).columns
+    except (AttributeError, OSError, ValueError):  # a notebook, a file, a closed stream
+        return sys.maxsize
+    return max(columns, NARROWEST) if columns > 0 else sys.maxsize
+
+
+def terminal_width(stream: TextIO | None = None) -> int:
+    """Return the columns in which text is wrapped; long lines are hard to read."""
+    return min(terminal_columns(stream), WIDTH)
 
 
 def line(name: str, text: str, indent: int = 19, width: int = WIDTH) -> str:
@@ -26,9 +68,9 @@ def line(name: str, text: str, indent: int = 19, width: int = WIDTH) -> str:
 def wrap(text: str, width: int = WIDTH, indent: str = " ", first: str | None = None) -> str:
     """Wrap a text; words such as paths and commands, which are copied, stay whole."""
     return textwrap.fill(
-        text,
+        neutralise(text),  # before it is measured, since that makes it longer
         width,
-        initial_indent=indent if first is None else first,
+        initial_indent=indent if first is None else neutralise(first),
         subsequent_indent=indent,
         break_long_words=False,
         break_on_hyphens=False,
@@ -37,7 +79,7 @@ def wrap(text: str, width: int = WIDTH, indent: str = " ", first: str | None = N
 
 def too_wide(lines: Sequence[str], width: int) -> bool:
     """Whether a table does not fit a terminal; a file takes it as it is."""
-    return width < WIDTH and max(map(len, lines)) > width
+    return max(map(len, lines)) > (width if width < WIDTH else terminal_columns())
 
 
 def stack(name: str, cells: Sequence[tuple[str, str]], width: int) -> list[str]:

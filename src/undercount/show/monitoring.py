@@ -19,7 +19,7 @@ from undercount.show.layout import BESIDE, line, stack, terminal_width, too_wide
 from undercount.show.page.page import load_template, policy_hash, read_asset
 from undercount.show.segments import interval_cell
 from undercount.show.spoken import metric_title, number
-from undercount.show.text import guess_words, value_words
+from undercount.show.text import value_words
 
 DO_NOT_REPORT = "DO NOT REPORT these numbers"
 HEADS = ("period", "rows", "flagged", "found", "arrived", "naive")
@@ -30,7 +30,7 @@ NEARLY_ALL = 0.9995
 
 def delayed_words(estimate: Estimate) -> str:
     """Write an estimate that hangs on estimated delays; where it is wide its range leads."""
-    return " ".join(guess_words(estimate)) if estimate.wide else value_words(estimate)
+    return value_words(estimate)
 
 
 def rests_on(found: Monitoring) -> list[str]:
@@ -46,10 +46,12 @@ def rests_on(found: Monitoring) -> list[str]:
 
 
 def value_heading(found: Monitoring) -> str:
-    """Name the values: without a mature cohort they are not the true ones."""
+    """Name the values: where what they assume does not hold they are not the true ones."""
     level = f"{100 * found.late.confidence_level:g} %"
     if found.reportable:
         return f"true value ({level}) of the rows that are old enough"
+    if found.late.mature_:
+        return f"value ({level}) if delays were alike, which they are not: not the true value"
     days = found.late.diagnostics_["longest_window"]
     return f"positives found within {days:.0f} days alone ({level}), not the true value"
 
@@ -78,7 +80,7 @@ def as_text(found: Monitoring) -> str:
     room = terminal_width()
     lines = []
     if not found.reportable:
-        lines += [wrap(f"{DO_NOT_REPORT}: {found.late.unripe_words()}.", room), ""]
+        lines += [wrap(f"{DO_NOT_REPORT}: {found.unreportable_because}.", room), ""]
     lines += [
         line("Delays", delay_words(found), width=room),
         line("Rests on", "; ".join(rests_on(found)), width=room),
@@ -89,7 +91,7 @@ def as_text(found: Monitoring) -> str:
     ]
     level = f"{100 * found.late.confidence_level:g} %"
     told = value_heading(found)
-    lines.append(f" {'':<22}{told}" if room >= BESIDE else wrap(told, room))
+    lines.append(wrap(told, room, " " * 23) if room >= BESIDE else wrap(told, room))
     at = short_number(found.threshold)
     labels = {f"{metric_title(name)}@{at}": each for name, each in found.metrics.items()}
     wide = max([22 if room >= BESIDE else 17, *(len(label) + 2 for label in labels)])
@@ -211,7 +213,7 @@ def as_page(found: Monitoring) -> str:
     return load_template("monitoring.html.jinja").render(
         threshold=short_number(found.threshold),
         level=f"{100 * found.late.confidence_level:g}",
-        unripe="" if found.reportable else _sentence(found.late.unripe_words()),
+        doubt="" if found.reportable else _sentence(found.unreportable_because),
         heading=value_heading(found),
         delays=_sentence(delay_words(found)),
         said=_sentence(said),
@@ -252,7 +254,7 @@ def as_json(found: Monitoring) -> str:
         "schema": "undercount/monitoring/1",
         "version": __version__,
         "reportable": found.reportable,
-        "unreportable_because": "" if found.reportable else found.late.unripe_words(),
+        "unreportable_because": found.unreportable_because,
         "rests_on": rests_on(found),
         "found_eventually": found.late.found_eventually,
         "threshold": found.threshold,

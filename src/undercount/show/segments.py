@@ -25,11 +25,11 @@ from undercount.read.segments import (
     unsure_words,
 )
 from undercount.show.document import as_document, plain, write_document
-from undercount.show.layout import line, stack, terminal_width, too_wide, wrap
+from undercount.show.layout import line, neutralise, stack, terminal_width, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset
 from undercount.show.spoken import metric_title, title
 from undercount.show.tables import MARKDOWN_SPECIAL, escape
-from undercount.show.text import estimate_words
+from undercount.show.text import value_words
 
 SCHEMA = "undercount/segments/1"
 SIGNIFICANT, SMALLEST_P = 0.05, 0.0001
@@ -58,7 +58,7 @@ def segment_name(segment: Hashable) -> str:
 
 def heading(found: Evaluations, label: str) -> str:
     """Write a metric's label as people say it."""
-    known = {row.label: title(row) for row in found.overall.rows}
+    known = {row.label: title(row) for row in (*found.overall.rows, *found.overall.top_rows)}
     metric, *at = label.split("@")
     return known.get(label) or "@".join([metric_title(metric), *at])
 
@@ -67,18 +67,21 @@ def share_words(row: SegmentRow) -> str:
     """Write a segment's own share, where it has one, and the one that is used."""
     if row.share is None:
         return "–"
-    used = f"{percent(row.share.value)}"
+    ends = f"{percent(row.share.low)} – {percent(row.share.high)}"
+    if row.own_share is not None and row.share.low <= 0:  # scores point to no value
+        return ends
+    used = percent(row.share.value)
     if row.share.high > row.share.low:
-        used += f" ({percent(row.share.low)} – {percent(row.share.high)})"
+        used += f" ({ends})"
     return f"{percent(row.own_share.value)} → {used}" if row.own_share else used
 
 
 def cell_words(found: Evaluations, row: MetricRow) -> str:
     """Write a metric of a segment, or that it rests on a share that is contradicted."""
     facts = FACTS[row.metric]
-    if found.unlike_labels and facts.needs_prevalence and math.isnan(row.estimate.value):
+    if found.unlike_labels and facts.needs_prevalence and not row.estimate.exists:
         return f"not known ({CODES['fair-sample']})"
-    return estimate_words(found.overall, row.estimate)
+    return value_words(row.estimate)
 
 
 def pooled_words(found: Evaluations) -> str:
@@ -88,6 +91,11 @@ def pooled_words(found: Evaluations) -> str:
     if found.shares is None:
         return f"{found.overall.source.replace('_', ' ')}, taken for each segment as it is"
     centre, spread = found.shares.centre, found.shares.spread
+    if centre.low <= 0:
+        return (
+            f"0 to {percent(centre.high)} of the unlabeled rows in the middle segment, estimated "
+            f"from {len(found.shares.own)} segments: labels and scores cannot tell how many"
+        )
     words = (
         f"{percent(centre.value)} of the unlabeled rows in the middle segment "
         f"({percent(centre.low)} – {percent(centre.high)}), estimated from "
@@ -212,7 +220,18 @@ def notes(found: Evaluations) -> list[tuple[str, str]]:
         for check in found.overall.checks
         if _is_warning(check) or (found.shared_out and _is_untested(check))
     ]
+    of_all += [(ALL, note) for note in _top_notes(found)]
     return [*of_all, *((_listed(names), note) for note, names in held.items())]
+
+
+def _top_notes(found: Evaluations) -> list[str]:
+    """Say whose highest rows are meant, those of a segment or of all rows."""
+    places = dict.fromkeys(label.partition("@")[2] for label in found.metrics if "@top " in label)
+    return [
+        f"{place} means the highest rows of each segment, and in this line those of all rows "
+        "together"
+        for place in places
+    ]
 
 
 def _few_words(rows: Sequence[SegmentRow], *, pooled: bool) -> str:
@@ -350,12 +369,13 @@ def _left_out(found: Evaluations, room: int) -> list[str]:
 def _overall(found: Evaluations) -> SegmentRow:
     """Return all rows together as a row of the table."""
     overall = found.overall
-    rows = {row.label: row for row in overall.rows}
+    rows = {row.label: row for row in (*overall.rows, *overall.top_rows)}
     kept = tuple(rows[label] for label in found.metrics if label in rows)
     return SegmentRow(ALL, overall.counts, None, hidden_share(overall), kept)
 
 
 def _cut(text: str, width: int) -> str:
+    text = neutralise(text)
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
@@ -484,7 +504,7 @@ def as_page(found: Evaluations) -> str:
 
 def interval_cell(found: Estimate, words: str) -> dict[str, str]:
     """Return a metric in words, and its interval as a bar of 100 units."""
-    if math.isnan(found.value):
+    if not found.exists or math.isnan(found.low):
         return {"words": words, "low": "", "width": "", "value": ""}
     low, value, high = (
         100 * min(max(each, 0.0), 1.0) for each in (found.low, found.value, found.high)
@@ -493,5 +513,5 @@ def interval_cell(found: Estimate, words: str) -> dict[str, str]:
         "words": words,
         "low": f"{low:.1f}",
         "width": f"{max(high - low, 0.5):.1f}",
-        "value": f"{value:.1f}",
+        "value": "" if found.range_only else f"{value:.1f}",
     }

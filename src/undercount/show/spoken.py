@@ -2,6 +2,7 @@
 
 import math
 
+from undercount.count.arrays import amount
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import MetricRow
 from undercount.read.metric_name import place_words
@@ -41,6 +42,20 @@ def numbers(*values: float) -> list[str]:
         return plain
     digits = next(d for d in range(4, 11) if len({f"{value:.{d}f}" for value in values}) > 1)
     return [f"{value:.{digits}f}" for value in values]
+
+
+def rows_words(number: float, *, weighted: bool) -> str:
+    """Write an estimated number of rows; weights add up to no whole ones.
+
+    Ends that verdicts set often lie on a half, and round the same way whatever their last bit is.
+
+    Examples
+    --------
+    >>> from undercount.show.spoken import rows_words
+    >>> rows_words(1263.4, weighted=False), rows_words(193.49999999999997, weighted=False)
+    ('1,263', '194')
+    """
+    return amount(number) if weighted else f"{round(number, 6):,.0f}"
 
 
 # A half-width that would be written as 0.000.

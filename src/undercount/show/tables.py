@@ -13,10 +13,8 @@ from undercount.read.evaluation import Evaluation, MetricRow
 from undercount.show.spoken import number, title
 from undercount.show.text import (
     ANSWERS,
-    answer_words,
     both_answers,
     bound_words,
-    estimate_words,
     hidden_words,
     labels_words,
     lacking_words,
@@ -24,6 +22,7 @@ from undercount.show.text import (
     needs_words,
     plain_words,
     supposed_words,
+    value_words,
 )
 from undercount.show.verdict_words import change_words, judged_words, light_words, outcome_words
 
@@ -48,7 +47,7 @@ def as_markdown(evaluation: Evaluation) -> str:
     ]
     for row in (*evaluation.rows, *evaluation.top_rows):
         title, naive, *_, least, needs = _cells(row)
-        lines.append(f"| {title} | {naive} | {answer_words(evaluation, row)} | {least} | {needs} |")
+        lines.append(f"| {title} | {naive} | {value_words(row.estimate)} | {least} | {needs} |")
     lines += _reviews(evaluation)
     lines += ["", supposed_words(evaluation)]
     lines += ["", f"**{light_words(evaluation)}**: {judged_words(evaluation)}", ""]
@@ -75,7 +74,7 @@ def _reviews(evaluation: Evaluation) -> list[str]:
     lines = ["", f"| metric | {' | '.join(ANSWERS[kind] for kind in kinds)} |"]
     lines.append("|---|" + "---:|" * len(kinds))
     for row, found in answers:
-        values = " | ".join(estimate_words(evaluation, found[kind]) for kind in kinds)
+        values = " | ".join(value_words(found[kind]) for kind in kinds)
         lines.append(f"| {_cells(row)[0]} | {values} |")
     lacking = lacking_words(evaluation)
     more = [f"Reviews: {lacking}."] if lacking else []
@@ -115,7 +114,9 @@ def as_latex(evaluation: Evaluation) -> str:
     for row in (*evaluation.rows, *evaluation.top_rows):
         cells = (escape(cell, LATEX_SPECIAL) for cell in _cells(row))
         title, naive, value, low, high, least, needs = cells
-        lines.append(rf"{title} & {naive} & {value} ({low}--{high}) & {least} & {needs} \\")
+        ends = f"{low}--{high}"
+        answer = ends if row.estimate.range_only else f"{value} ({ends})"
+        lines.append(rf"{title} & {naive} & {answer} & {least} & {needs} \\")
     return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
 
 

@@ -2,7 +2,7 @@
 
 from undercount.errors import InputError, suggest
 from undercount.metric_facts import FACTS
-from undercount.show.layout import WIDTH, terminal_width, wrap
+from undercount.show.layout import terminal_width, too_wide, wrap
 
 JAIN = "Jain, White and Radivojac 2017, Recovering true classifier performance"
 CLAESEN = "Claesen et al. 2015, Assessing binary classifiers using only positive and unlabeled data"
@@ -333,6 +333,12 @@ TERMS: dict[str, tuple[str, str, str, str]] = {
         "A verdict: the claim holds nowhere in the share's interval, or a check forbids any.",
         "no interval lies on the right side; or a check fails, or the score knows the label",
         "another claim or threshold, or what the check asks for",
+        "documentation, The live report",
+    ),
+    "no target set": (
+        "No target was set, and scores alone suggest none: their low end is an assumption.",
+        "the share is estimated from scores, and neither --require nor claiming() names a target",
+        "a target of your own",
         "documentation, The live report",
     ),
     "ruled out": (
@@ -695,7 +701,8 @@ TERMS |= {
         (
             "How often a difference at least as large would be seen if the models were equal. Of "
             "several pairs it is adjusted, so that with a chance of 1 less the level any pair at "
-            "all is called different wrongly."
+            "all is called different wrongly. The interval beside it is for its pair alone: it may "
+            "leave 0 out where the adjusted p is too large to call the two different."
         ),
         "Holm: p-values in rising order times the pairs that are left",
         "what the metric needs",
@@ -783,7 +790,7 @@ def explanation(term: str | None) -> str:
     if term is None:
         words = f"Terms: {', '.join(sorted(TERMS))}"
         width = terminal_width()
-        return wrap(words, width, "  ", "") if width < WIDTH else words
+        return wrap(words, width, "  ", "") if too_wide([words], width) else words
     key = term.strip().lower().replace("_", " ")
     key = ALIASES.get(key, ALIASES.get(term.strip(), key))
     if key not in TERMS:

@@ -1,7 +1,6 @@
 """An evaluation as plain text: the table, and what its numbers mean in plain words."""
 
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -16,8 +15,7 @@ from undercount.metric_facts import RIGHT_LABELS
 from undercount.read.chances import Chances
 from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation, MetricRow
-from undercount.read.evaluation import is_guess as estimate_is_guess
-from undercount.read.intervals.heads import top_rows
+from undercount.read.intervals.heads import ranked_rows, top_rows
 from undercount.read.metric_name import short_number, top_words
 from undercount.read.percentages import ROUNDING, percent
 from undercount.read.review_price import can_go_on, price_reviews, reviews_for
@@ -25,7 +23,14 @@ from undercount.show.bias import bias_lines
 from undercount.show.costs import SHOWN as SHOWN_COSTS
 from undercount.show.costs import cost_table, cost_words
 from undercount.show.layout import WIDTH, line, stack, terminal_width, too_wide, wrap
-from undercount.show.spoken import half_width_words, metric_title, number, numbers, title
+from undercount.show.spoken import (
+    half_width_words,
+    metric_title,
+    number,
+    numbers,
+    rows_words,
+    title,
+)
 from undercount.show.verdict_words import (
     change_words,
     claim_words,
@@ -61,51 +66,22 @@ SOURCES = (
 )
 # Checks that doubt a share which was estimated.
 SHARE_DOUBTS = tuple(CODES[name] for name in ("agreement", "identified", "many-hidden"))
+# What settles a share that labels and scores leave open.
+SETTLED = "a known prevalence or reviews settle it"
 # Checks of doubts that verdicts on some rows would settle.
 REVIEWABLE = ("UC001", "UC002", "UC003", "UC007", "UC008", "UC011", "UC017")
 
 
 def value_words(estimate: Estimate) -> str:
     """Write an estimate with its interval."""
+    if estimate.range_only:
+        return " – ".join(numbers(estimate.low, estimate.high))
     if estimate.open:
         return "– (cannot be said yet)"
     if math.isnan(estimate.value):
         return "– (does not exist here)"
     value, low, high = numbers(estimate.value, estimate.low, estimate.high)
     return f"{value} ({low} – {high})"
-
-
-def answer_words(evaluation: Evaluation, row: MetricRow) -> str:
-    """Write the estimate of a row; the range leads where the number is little but a guess."""
-    return estimate_words(evaluation, row.estimate)
-
-
-def estimate_words(evaluation: Evaluation, estimate: Estimate) -> str:
-    """Write an estimate of a model; the range leads where it is little but a guess."""
-    if not hangs_on_guess(evaluation, estimate):
-        return value_words(estimate)
-    return " ".join(guess_words(estimate))
-
-
-def guess_words(estimate: Estimate) -> tuple[str, str]:
-    """Write what leads where a number is little but a guess, and what follows."""
-    low, value, high = numbers(estimate.low, estimate.value, estimate.high)
-    return f"{low} – {high}", f"(guess {value})"
-
-
-def is_guess(evaluation: Evaluation, row: MetricRow) -> bool:
-    """Whether a number is little but a guess, so that it must not lead."""
-    return hangs_on_guess(evaluation, row.estimate)
-
-
-def hangs_on_guess(evaluation: Evaluation, estimate: Estimate) -> bool:
-    """Whether an estimate hangs on a share that scores hardly tell, or on a few verdicts."""
-    return estimate_is_guess(evaluation, estimate)
-
-
-def share_is_guess(evaluation: Evaluation) -> bool:
-    """Whether the share is estimated from scores: neither given nor told by chances or verdicts."""
-    return evaluation.share_is_guess
 
 
 def bound_words(row: MetricRow) -> str:
@@ -136,16 +112,15 @@ def hidden_words(evaluation: Evaluation, *, claiming: bool = True) -> str:
     shares, how = evaluation.shares, _source_words(evaluation)
     span = shares.unlabeled_prevalence_interval
     taken, ruled = hidden_texts(evaluation, claiming=claiming)
+    if span is not None and evaluation.share_range_only:
+        return (
+            f"0 – {percent(span.high)} of the unlabeled rows · labels and scores cannot tell how "
+            f"many: {SETTLED} · {how} · {_limit_words(evaluation, ruled)}"
+        )
     within = f" ({percent(span.low)} – {percent(span.high)})" if span else ""
     found = f"{taken} of the unlabeled rows{within} · {how}"
     if evaluation.chances is not None:
         return found
-    guess = share_is_guess(evaluation) and any(is_guess(evaluation, row) for row in evaluation.rows)
-    if span and guess:
-        found = (
-            f"{percent(span.low)} – {percent(span.high)} of the unlabeled rows (guess {taken}) "
-            f"· {how}"
-        )
     # What scores rule out supposes random labels, which reviews alone do not.
     return f"{found} · {_limit_words(evaluation, ruled)}" if evaluation.random_labels else found
 
@@ -200,13 +175,15 @@ def plain_words(evaluation: Evaluation) -> str:
         return f"Verdicts are too few to say {what}."
     say = _flagged_words if flagged else _ranking_words
     words = say(evaluation, main.estimate)
+    if main.estimate.range_only:
+        words = f"If the known positives are a fair sample, {words[0].lower()}{words[1:]}"
     return f"{words}{_naive_words(evaluation, main)}{support_words(evaluation)}"
 
 
 def _said_row(evaluation: Evaluation) -> MetricRow | None:
     """Return the row that is said in words: the leading one, or the ROC AUC where that is 0/0."""
     main = main_row(evaluation)
-    if main is None or (math.isnan(main.estimate.value) and not main.estimate.open):
+    if main is None or not main.estimate.exists:
         return find(evaluation, "roc_auc")
     return main
 
@@ -218,12 +195,18 @@ def _naive_words(evaluation: Evaluation, main: MetricRow) -> str:
     forbidden = evaluation.verdict.reason is not None or _is_reversed(evaluation)
     if not comparable or forbidden or not main.naive < main.estimate.low:
         return ""
+    if evaluation.reviewed is not None:
+        given = "The reviews show that "
+    elif "random labels" in main.estimate.needs:
+        given = "If the known positives are a fair sample, "
+    else:
+        given = "If the chances of a label are right, "
     if main.metric == "precision":
         return (
-            f' "Precision {percent(main.naive)}" is too low because many "false alarms" are '
-            "positives nobody has labelled yet."
+            f' {given}"precision {percent(main.naive)}" is too low: some "false alarms" are '
+            "positives that nobody has labelled yet."
         )
-    return f' "AUC {main.naive:.3f}" is too low because unlabeled positives count as errors.'
+    return f' {given}"AUC {main.naive:.3f}" is too low: unlabeled positives count as errors.'
 
 
 def support_words(evaluation: Evaluation) -> str:
@@ -246,7 +229,7 @@ def _ranking_words(evaluation: Evaluation, area: Estimate) -> str:
     """Say how often a positive scores above a negative."""
     value, low, high = map(percent, (area.value, area.low, area.high))
     said = f"{value} of the cases ({low} – {high})"
-    if area.high - area.low >= WIDE or (share_is_guess(evaluation) and low != high):
+    if area.wide or (evaluation.share_estimated and low != high):
         said = f"{low} to {high} of the cases"
     doubt = share_doubt_words(evaluation) if "prevalence" in area.needs else ""
     return f"A random positive scores above a random negative in {said}{doubt}."
@@ -259,7 +242,7 @@ def share_doubt_words(evaluation: Evaluation) -> str:
         for check in evaluation.checks
         if check.code in SHARE_DOUBTS and check.level == "warn"
     ]
-    if not codes or not share_is_guess(evaluation):
+    if not codes or not evaluation.share_estimated or evaluation.share_range_only:
         return ""
     return f", if the estimated share is right, which {codes[0]} doubts"
 
@@ -272,7 +255,7 @@ def _ceiling_words(evaluation: Evaluation) -> str:
 
 def _flagged_words(evaluation: Evaluation, precision: Estimate) -> str:
     """Say how many of the flagged cases are real, and what that supposes of the scores."""
-    hangs = share_is_guess(evaluation) and "prevalence" in precision.needs
+    hangs = evaluation.share_estimated and "prevalence" in precision.needs
     words = case_words(precision, estimated=hangs)
     words += share_doubt_words(evaluation) if hangs else ""
     if any(check.code == "UC010" and check.level == "warn" for check in evaluation.checks):
@@ -295,6 +278,8 @@ def case_words(share: Estimate, *, estimated: bool = False) -> str:
     >>> case_words(Estimate(0.957, 0.918, 0.979))
     'About 96 of every 100 flagged cases are real (92 to 98)'
     """
+    if share.range_only:
+        return _range_words(share)
     values = (share.low, share.value, share.high)
     of = next((of for of in CASES if all(_speaks(of, value) for value in values)), CASES[-1])
     few, found, most = (_nearest(of * value) for value in values)
@@ -304,6 +289,16 @@ def case_words(share: Estimate, *, estimated: bool = False) -> str:
         return f"Between {few} and {most} of every {of} flagged cases are real"
     span = f" ({few} to {most})" if few != most else ""
     return f"About {found} of every {of} flagged cases {'is' if found == 1 else 'are'} real{span}"
+
+
+def _range_words(share: Estimate) -> str:
+    """Say how many flagged cases are real where a range is all that is known."""
+    ends = (share.low, share.high)
+    of = next((of for of in CASES if all(_speaks(of, value) for value in ends)), CASES[-1])
+    few, most = (_nearest(of * value) for value in ends)
+    if few == most:
+        return f"About {few} of every {of} flagged cases are real"
+    return f"Between {few} and {most} of every {of} flagged cases are real"
 
 
 def _end_words(share: Estimate, *, sure: bool) -> str:
@@ -357,19 +352,29 @@ def weakest_link(evaluation: Evaluation) -> str:
             return "Are the verified rows a random sample of all rows?"
         if evaluation.reviewed.labels == "any":
             return "Are the verdicts right? Nothing is supposed of the labels."
-        p = f"p = {evaluation.reviewed.p_value:.2g}"
-        return f"{fair} The reviews do not contradict it ({p}); reviews alone need it not."
+        says = f"do not contradict it (p = {evaluation.reviewed.p_value:.2g})"
+        if evaluation.reviewed.undecided:
+            says = "cannot tell yet"
+        return f"{fair} The reviews {says}; reviews alone need it not."
     if evaluation.chances is not None:
         return f"Are the chances of a label right?{_certain_words(evaluation.chances)}"
+    return _share_question(evaluation, fair) + review_words(evaluation)
+
+
+def _share_question(evaluation: Evaluation, fair: str) -> str:
+    """Ask whether the labels are fair, and before that of a share that is only estimated."""
     if evaluation.source == "estimated" and evaluation.verdict.light == "robust":
         fair += " The value, though not the claim, rests on an estimated prevalence too."
     elif evaluation.share_needs:
         fair = f"{SOURCES} And {fair[0].lower()}{fair[1:]}"
+    elif evaluation.share_range_only:
+        open_share = "Labels and scores cannot tell how many positives are hidden."
+        fair = f"{open_share} And {fair[0].lower()}{fair[1:]}"
     elif evaluation.source == "estimated":
         # Known negatives tell the share without this; methods that read shapes need it.
         high = ", too high if negatives reach the best scores" if evaluation.share_estimates else ""
         fair = f"The prevalence is an estimate{high}. And {fair[0].lower()}{fair[1:]}"
-    return fair + review_words(evaluation)
+    return fair
 
 
 def _certain_words(chances: Chances) -> str:
@@ -435,7 +440,7 @@ def lacking_words(evaluation: Evaluation) -> str:
     if evaluation.reviewed is None:
         return ""
     silent = [row for row in evaluation.rows if row.estimate.open]
-    wide = [row for row in evaluation.rows if is_guess(evaluation, row)]
+    wide = [row for row in evaluation.rows if row.estimate.wide and row.estimate.exists]
     wide = [row for row in wide if row.metric in BOTH_ANSWERS]
     if not silent and not wide:
         return ""
@@ -471,7 +476,7 @@ def both_answers(evaluation: Evaluation) -> list[tuple[MetricRow, dict[str, Esti
     return [
         (
             row,
-            {kind: reviewed.estimate(row.metric, row.threshold, labels=kind) for kind in kinds},
+            {kind: evaluation.reviewed_estimate(row.metric, row.threshold, kind) for kind in kinds},
         )
         for row in evaluation.rows
         if row.metric in BOTH_ANSWERS
@@ -482,7 +487,8 @@ def labels_words(evaluation: Evaluation) -> str:
     """Say whether labels look like a random sample of the positives, and which answer leads."""
     reviewed = evaluation.reviewed
     assert reviewed is not None  # noqa: S101 - asked only then
-    if not reviewed.testable:
+    comparison = reviewed.label_test
+    if comparison is None:
         return "not used: the answer rests on the reviews alone"
     test = f"(p = {reviewed.p_value:.2g})"
     random = "--labels random" if evaluation.origin else 'labels="random"'
@@ -493,10 +499,17 @@ def labels_words(evaluation: Evaluation) -> str:
             f"do not look like a random sample: they score unlike the positives found {test}; the "
             f"sharper answer is not to be used; {alone if reviewed.labels == 'any' else asked}"
         )
-    words = f"show no difference from a random sample of the positives {test}"
+    if reviewed.undecided:
+        words = (
+            "may be a random sample of the positives or not: the reviews cannot tell yet "
+            f"({comparison.words}; {comparison.further_words})"
+        )
+    else:
+        words = f"show no difference from a random sample of the positives {test}"
     if reviewed.labels == "random":
         return f"{words}; the table takes them for one"
-    few = ", but the test sees little with so few" if reviewed.weak_test else ""
+    weak = reviewed.weak_test and not reviewed.undecided
+    few = ", but the test sees little with so few" if weak else ""
     return f"{words}{few}; the table does not rest on it. If you know that they are one: {random}"
 
 
@@ -505,7 +518,7 @@ def before_words(before: Evaluation, after: Evaluation) -> str:
     row, old = main_row(after), main_row(before)
     if row is None or old is None or row.metric != old.metric:
         return ""
-    return f"{title(row)} {answer_words(before, old)} → {answer_words(after, row)}"
+    return f"{title(row)} {value_words(old.estimate)} → {value_words(row.estimate)}"
 
 
 def check_facts(check: Check) -> dict[str, str]:
@@ -520,27 +533,11 @@ def check_words(check: Check) -> str:
 
 
 Style: TypeAlias = Literal["plain", "main", "warning"]
-COLOURS = {"plain": "", "main": "bold", "warning": "yellow"}
 
 
 def as_text(evaluation: Evaluation) -> str:
     """Write what was read and inferred, the table, and what it means."""
     return "\n".join(text for text, _ in styled_lines(evaluation))
-
-
-def print_evaluation(evaluation: Evaluation, *, heading: bool = False) -> None:
-    """Print an evaluation; colours follow NO_COLOR and whether stdout is a terminal."""
-    from rich.console import Console  # noqa: PLC0415 - only for the terminal
-    from rich.text import Text  # noqa: PLC0415
-
-    console = Console(highlight=False, soft_wrap=True)
-    with console.capture() as captured:  # rich would end the program if the reader has gone
-        console.print()
-        if heading:
-            console.print(Text(f" {evaluation.name}", style="bold underline"))
-        for text, style in styled_lines(evaluation, terminal_width()):
-            console.print(Text(text, style=COLOURS[style]))
-    sys.stdout.write(captured.get())
 
 
 def styled_lines(evaluation: Evaluation, width: int = WIDTH) -> list[tuple[str, Style]]:
@@ -598,10 +595,9 @@ def missing_words(evaluation: Evaluation) -> str:
     if evaluation.top_rows:
         top = evaluation.top or 0.0
         apart = evaluation.shares.sampling == "case-control"
-        number, total = (
-            top_rows(counts, top, apart=apart),
-            counts.n_unlabeled if apart else rows[-1],
-        )
+        counts = evaluation.counts_for_top
+        number = top_rows(counts, top, apart=apart)
+        total = float(ranked_rows(counts, apart=apart).sum())
         return (
             f"none given: precision and recall are those of the {amount(number)} highest rows "
             f"({percent(number / total)})"
@@ -676,7 +672,7 @@ def _table_lines(
     """Write head and rows side by side; `room` is that of the names."""
     level = f"{100 * evaluation.confidence_level:g} %"
     naive = [number(row.naive) for row in rows]
-    answers = [answer_words(evaluation, row) for row in rows]
+    answers = [value_words(row.estimate) for row in rows]
     # Negative values are longer; two spaces keep the columns apart.
     span = max([24, *(len(answer) + 2 for answer in answers)])
     bounded = any(row.lower_bound is not None for row in rows)
@@ -693,7 +689,7 @@ def _table_lines(
 def _stacked_row(evaluation: Evaluation, row: MetricRow, width: int) -> str:
     cells = [
         ("unlabeled = negative", number(row.naive)),
-        (f"true ({100 * evaluation.confidence_level:g} %)", answer_words(evaluation, row)),
+        (f"true ({100 * evaluation.confidence_level:g} %)", value_words(row.estimate)),
         ("at least", bound_words(row)),
         ("needs", needs_words(row)),
     ]
@@ -720,12 +716,12 @@ def _reviews(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
     kinds = list(answers[0][1])
     lines = [f" {'':<{room}}" + "".join(f"{ANSWERS[kind]:<30}" for kind in kinds).rstrip()]
     for row, found in answers:
-        cells = "".join(f"{estimate_words(evaluation, found[kind]):<30}" for kind in kinds)
+        cells = "".join(f"{value_words(found[kind]):<30}" for kind in kinds)
         lines.append(f" {title(row):<{room}}{cells}".rstrip())
     if too_wide(lines, width):
         lines = []
         for row, found in answers:
-            said = [(ANSWERS[kind], estimate_words(evaluation, found[kind])) for kind in kinds]
+            said = [(ANSWERS[kind], value_words(found[kind])) for kind in kinds]
             lines += stack(title(row), said, width)
     lines.append(line("Labels", labels_words(evaluation), width=width))
     lacking = lacking_words(evaluation)
@@ -759,12 +755,12 @@ def _flagged_lines(evaluation: Evaluation, room: int, width: int) -> list[str]:
         return [line("flagged", "no rows: nothing scores that high", room + 3, width)]
     found = precision.estimate
     real, low, high = (
-        amount(part) if counts.weighted else f"{part:,.0f}"
+        rows_words(part, weighted=counts.weighted)
         for part in (flagged * found.value, flagged * found.low, flagged * found.high)
     )
     said = f"about {real} real ({low} – {high})"
-    if is_guess(evaluation, precision):
-        said = f"{low} – {high} real (guess {real})"
+    if found.range_only:
+        said = f"{low} – {high} real"
     text = (
         f"{row_words(flagged, weighted=counts.weighted)} "
         f"({percent(flagged / counts.n_rows)}) · "
@@ -847,7 +843,7 @@ def tell_story(
     return [
         (f"{title(row)}, unlabeled rows called negative", number(old.naive)),
         ("from labels and scores alone", value_words(old.estimate)),
-        (f"after {n_answered} reviews chosen by a plan", answer_words(after, row)),
+        (f"after {n_answered} reviews chosen by a plan", value_words(row.estimate)),
         ("the hidden truth", number(truth[place])),
     ]
 

@@ -18,6 +18,7 @@ LIGHTS = {
     "open": "reviews leave it open",
     "depends": "depends on the prevalence",
     "unsupported": "not supported",
+    "none": "no target set",
 }
 # The same where nothing but the question whether the model knew these rows keeps it from "robust".
 DOUBT = "depends on out-of-fold scores"
@@ -179,6 +180,8 @@ def claim_words(claim: Requirement | None, threshold: float | None = None) -> st
 def judged_words(evaluation: Evaluation) -> str:
     """Say what is judged and how it was chosen; why nothing is, if so."""
     verdict = evaluation.verdict
+    if verdict.light == "none":
+        return "scores alone suggest none: set what you need"
     if verdict.claim is None:
         return "nothing can be claimed"
     how = "as required" if verdict.required else SUGGESTED
@@ -284,6 +287,8 @@ def _range_words(said: list[str], *, least: bool) -> str:
 
 
 def _nothing_words(evaluation: Evaluation) -> str:
+    if evaluation.verdict.light == "none":
+        return "a known prevalence, or reviews"
     if evaluation.verdict.light == "open":
         return "more verdicts"
     if evaluation.top is not None:

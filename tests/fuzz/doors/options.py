@@ -23,6 +23,7 @@ SOUND = {
     "--label-frequency": ["0.5", "0.4-0.6"],
     "--label-purity": ["1", "0.9", "0.8-0.9"],
     "--threshold": ["0.5", "1", "-3", "99"],
+    "--round": ["0", "2", "9"],
     "--confidence-level": ["0.9", "0.5"],
     "--seed": ["0", "7"],
     "--unlabeled": ["0", "-1"],

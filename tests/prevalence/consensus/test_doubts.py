@@ -75,11 +75,11 @@ def test_labels_drawn_apart_may_stand_for_many():
 @pytest.mark.parametrize("kind", [Consensus, NoisyConsensus])
 def test_a_doubt_opens_the_interval_downward(kind):
     rng = np.random.default_rng(5)
-    labelled, unlabeled = mixture(rng)
+    labelled, unlabeled = mixture(rng, distance=6.0)
     apart = kind().fit(counted(labelled, unlabeled))
     assert apart.interval_.low > 0
     assert apart.diagnostics_["doubt"] == ""
-    above = kind().fit(counted(labelled, np.r_[unlabeled, rng.normal(6, 0.5, 150)]))
+    above = kind().fit(counted(labelled, np.r_[unlabeled, rng.normal(9, 0.5, 150)]))
     assert above.interval_.low == 0
     assert above.diagnostics_["doubt"] == "overtaken"
     assert not above.diagnostics_["identified"]

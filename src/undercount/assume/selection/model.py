@@ -95,7 +95,9 @@ def refuse_metric(metric: str, threshold: float | None) -> None:
     """Raise if a metric does not exist, or a threshold is missing or too much."""
     every = [*CURVE_METRICS, "tpr", "fpr", *metric_names()]
     if metric not in every:
-        raise InputError(f"metric must be one of {', '.join(every)}; got {metric!r}")
+        raise InputError(
+            f"metric must be one of {', '.join(every)}; got {metric!r}", argument="metric"
+        )
     if (threshold is None) != (metric in CURVE_METRICS):
         rule = "takes no threshold" if metric in CURVE_METRICS else "needs a threshold"
         raise InputError(f"{metric} {rule}; got threshold={threshold}")

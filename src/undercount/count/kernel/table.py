@@ -38,6 +38,23 @@ class Table(NamedTuple):
         return Table(*(column[index] for column in self))
 
 
+# How parts with few distinct scores are counted, which always add up.
+LIKE_PARTS = "--round 4 (each of them), or "
+# So many cells are cheaper joined with their neighbours one by one.
+FEW_CELLS = 64
+
+
+def find_cells(ends: Scores, score: Scores) -> Indices:
+    """Return the cell of each score, given the lowest score in each cell, descending."""
+    return np.asarray(len(ends) - np.searchsorted(ends[::-1], score, "right"))
+
+
+def regroup_rows(ends: Scores, score: Scores, rows: FloatArray) -> FloatArray:
+    """Add up numbers of rows, an array (3, cells), in other cells that unite those."""
+    cell = find_cells(ends, score)
+    return np.stack([np.bincount(cell, kind, len(ends)) for kind in rows])
+
+
 # Sums below these fit into 32 bits, and into the whole numbers that a float holds.
 _NARROW, _WHOLE = 2.0**31, 2.0**53
 
@@ -76,6 +93,41 @@ def merge_bare(table: Table, knots: Scores | Sequence[float]) -> Table:
     starts = np.ones(bare.size, bool)
     starts[1:] = ~(bare[1:] & bare[:-1]) | (below[1:] != below[:-1])
     return merge_cells(table, starts)
+
+
+def merge_every_bare(table: Table) -> Table:
+    """Merge all neighbouring cells without a labelled row, whatever was kept apart, and drop empty.
+
+    A table is returned itself if it has no such cells.
+    """
+    bare = (table.positive + table.negative) == 0
+    joining = np.flatnonzero(bare[1:] & bare[:-1]) + 1
+    empty = np.flatnonzero(bare & (table.unlabeled == 0))
+    if not joining.size and not empty.size:
+        return table
+    if joining.size + empty.size <= FEW_CELLS:
+        return _join_few(table, joining, empty)
+    if empty.size:
+        filled = ~bare | (table.unlabeled != 0)
+        table, bare = table.part(filled), bare[filled]
+    starts = np.ones(bare.size, bool)
+    starts[1:] = ~(bare[1:] & bare[:-1])
+    return merge_cells(table, starts)
+
+
+def _join_few(table: Table, joining: Indices, empty: Indices) -> Table:
+    """Merge a few bare cells with those above them, and drop a few empty ones, in one pass."""
+    score, unlabeled, merged = table.score.copy(), table.unlabeled.copy(), table.merged.copy()
+    for place in joining[::-1]:  # from below, so that the lowest score goes up to the first cell
+        if unlabeled[place] == 0:
+            continue
+        merged[place - 1] = merged[place] or unlabeled[place - 1] != 0
+        unlabeled[place - 1] += unlabeled[place]
+        score[place - 1] = score[place]
+    kept = np.ones(score.size, bool)
+    kept[joining] = False
+    kept[empty] &= unlabeled[empty] != 0
+    return Table(score, table.positive, table.negative, unlabeled, merged).part(kept)
 
 
 def coarsen(table: Table, n_bins: int, *, keep_heavy: bool = False) -> Table:
@@ -195,9 +247,10 @@ def _refuse_overlap(left: Table, right: Table) -> None:
     place = np.minimum(place, len(left.score) - 1)
     same_cell = right.merged[labelled] & (left.score[place] == right.score[labelled])
     if (inside & left.merged[place] & ~same_cell).any():
+        advice = keep_scores("count the parts with compact=False", LIKE_PARTS, what="the parts")
         raise InputError(
             "merged counts can be added only if no labelled score of one lies inside a merged "
-            f"cell of the other; {keep_scores('count the parts with compact=False', 'the parts')}"
+            f"cell of the other; {advice}"
         )
 
 

@@ -18,7 +18,8 @@ from undercount.prevalence.consensus.correction import (
     head_rise,
     load_correction,
 )
-from undercount.prevalence.consensus.doubts import few_are_left, find_doubt, open_ends
+from undercount.prevalence.consensus.doubts import find_doubt, open_ends
+from undercount.prevalence.low_end import lower_end
 from undercount.prevalence.upper_bound import effective_sizes
 
 if TYPE_CHECKING:
@@ -62,7 +63,9 @@ class Consensus(ScoreEstimator):
     unlabeled_prevalence_ : float
     interval_ : Interval
         Quantiles of the true share among simulated problems that look like this one: what
-        sampling noise and the methods' biases leave open.
+        sampling noise and the methods' biases leave open. Scores bound the share from above
+        only, so the low end is lowered by four tenths of the overlap of the classes; it is 0
+        where these overlap much, and ``unlabeled_prevalence_`` then is no estimate to report.
     upper_bound_ : float
         Largest feasible share: the distribution-free upper confidence bound of the ROC slope.
     diagnostics_ : dict
@@ -75,9 +78,7 @@ class Consensus(ScoreEstimator):
         positives alone. "ties": more than half of the labelled rows share one score.
         "overtaken": unlabeled rows stand above the upper half of the labelled ones. "many":
         less than one positive in twenty would carry a label (one in seven at a share below
-        .15; single-sample only). In these three cases the scores bound the share from above
-        only, and the interval begins at 0. So it does, without a doubt, where seven of ten
-        positives or more would carry a label already and classes overlap.
+        .15; single-sample only). In these three cases the interval begins at 0.
 
     Notes
     -----
@@ -101,6 +102,8 @@ class Consensus(ScoreEstimator):
     True
     """
 
+    _by_order = True
+
     def _estimate(self, counts: ScoreCounts) -> Fitted:
         evidence, net = gather_relative(counts), load_correction()
         quantiles = net.quantiles(evidence.inputs)
@@ -119,9 +122,7 @@ class Consensus(ScoreEstimator):
         bound = 1.0 if evidence.upper_bound is None else evidence.upper_bound
         value = float(min(ends[1], bound))  # with many rows the bound may be the sharper of the two
         doubt = find_doubt(counts, value, self.sampling)
-        low, high = open_ends(low, high, doubt, bound)
-        if few_are_left(counts, value, self.sampling):
-            low = 0.0
+        low, high = open_ends(lower_end(low, counts), high, doubt, bound)
         least, most = min(evidence.estimates.values()), max(evidence.estimates.values())
         return Fitted(
             value,

@@ -22,9 +22,6 @@ FALSE_ALARM = 0.01
 # positives: at any share, and at one below `SMALL`. Chosen on half of 27 real sets
 # (docs/evidence/hidden-share.md has the other half).
 RARELY_LABELLED, SELDOM_LABELLED, SMALL = 0.05, 0.15, 0.15
-# A label frequency from which the few that are left may be negatives alone, unless classes hardly
-# overlap: chosen on 13 real sets (the same page has 14 others).
-MOSTLY_LABELLED, APART = 0.7, 0.995
 
 
 def find_doubt(counts: ScoreCounts, share: float, sampling: str) -> Doubt:
@@ -108,33 +105,6 @@ def supposes_too_many(counts: ScoreCounts, share: float) -> bool:
     hidden = share * counts.n_unlabeled
     frequency = counts.n_positive / (counts.n_positive + hidden)
     return frequency < (SELDOM_LABELLED if share < SMALL else RARELY_LABELLED)
-
-
-def few_are_left(counts: ScoreCounts, share: float, sampling: str) -> bool:
-    """Whether most positives are labelled, so that negatives may be all that looks like the rest.
-
-    However few positives are hidden, as many negatives score like positives as before. The low
-    end of the share then is 0, which costs little: values without any hidden positive are near.
-
-    Notes
-    -----
-    Assumes: one sample, in which every positive could have been labelled.
-    Wrong when: classes overlap and yet some scores are reached by positives alone; the interval
-    then is wider than it need be.
-
-    Examples
-    --------
-    >>> import undercount as uc
-    >>> from undercount.prevalence.consensus.doubts import few_are_left
-    >>> counts = uc.ScoreCounts.from_counts([2, 1, 0], [80, 10, 0], [0, 0, 0], [20, 80, 900])
-    >>> few_are_left(counts, 0.02, "single-sample"), few_are_left(counts, 0.1, "single-sample")
-    (True, False)
-    """
-    hidden = share * counts.n_unlabeled
-    labelled = counts.n_positive / (counts.n_positive + hidden) >= MOSTLY_LABELLED
-    if sampling != "single-sample" or not labelled:
-        return False
-    return (counts.auc("positive", "unlabeled") - 0.5) / (1 - share) + 0.5 < APART
 
 
 def open_ends(low: float, high: float, doubt: Doubt, bound: float) -> tuple[float, float]:

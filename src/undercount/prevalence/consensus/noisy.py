@@ -10,6 +10,7 @@ from undercount.estimate import Interval
 from undercount.prevalence.base import Fitted, ScoreEstimator
 from undercount.prevalence.consensus.doubts import find_doubt, open_ends
 from undercount.prevalence.consensus.evidence import Evidence, gather
+from undercount.prevalence.low_end import lower_end
 from undercount.prevalence.networks import load_quantile_net
 from undercount.prevalence.noisy_composition import check_both_ways, swap_roles
 
@@ -79,6 +80,8 @@ class NoisyConsensus(ScoreEstimator):
     (True, True)
     """
 
+    _by_order = True
+
     def _estimate(self, counts: ScoreCounts) -> Fitted:
         evidence = gather_noisy(counts)
         bound = 1.0 if evidence.upper_bound is None else evidence.upper_bound
@@ -86,7 +89,8 @@ class NoisyConsensus(ScoreEstimator):
         purity, purity_interval, purity_width = self._read(PURITY, evidence.inputs)
         share = max(0.0, min(share, purity - LEAST_GAP, bound))
         doubt = find_doubt(counts, share, self.sampling)
-        low, high = open_ends(interval.low, interval.high, doubt, bound)
+        low = lower_end(interval.low, counts, purity)
+        low, high = open_ends(low, interval.high, doubt, bound)
         ends = min(low, share), max(min(high, bound), share)
         settled = max(share_width, purity_width) <= WIDEST
         inside = purity >= TRUSTED_PURITY and purity - share >= TRUSTED_GAP

@@ -212,6 +212,8 @@ class KernelMean(PrevalenceEstimator):
 
 @estimator
 class _OnScores(ScoreEstimator):
+    _by_order = True
+
     variant: str
     n_bins: int
 

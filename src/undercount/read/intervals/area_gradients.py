@@ -32,7 +32,7 @@ from undercount.assume.mixture import (
 )
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve, blocks, dot
-from undercount.errors import InputError, keep_scores, real_number
+from undercount.errors import MISSING_DATA, InputError, keep_scores, real_number
 from undercount.read.intervals.variance import CellRows, Influence, Spread, row_weights, score_link
 
 _FEWEST = 2  # rows that leave one, which has no pair
@@ -565,7 +565,10 @@ def losses_of(probability: FloatArray, name: str) -> tuple[FloatArray, FloatArra
 def mean_loss(counts: ScoreCounts, mass: Recovered, name: str) -> Influence:
     """Mean loss R = π E₁[ℓ₁ - ℓ₀] + E[ℓ₀] of scores that are probabilities."""
     if counts.compact:
-        raise InputError(f"{name} needs every score; {keep_scores('count with compact=False')}")
+        raise InputError(
+            f"{name} needs every score; {keep_scores('count with compact=False')}",
+            code=MISSING_DATA,
+        )
     prevalence = mass.prevalence
     if_positive, if_negative = losses_of(counts.score, name)
     difference = if_positive - if_negative

@@ -32,6 +32,7 @@ from undercount.read.intervals.heads import (
     HeadCounts,
     TopRows,
     head_spread,
+    ranked_rows,
     top_heads,
     top_parts,
     top_rows,
@@ -106,8 +107,11 @@ class Clusters(ABC):
 
         What estimates the share of hidden positives, checks or searches reads its errors there.
         """
-        effect = self.design(counts, design, name, **options).cluster_effect
-        squares = [effect * each for each in counts.squared_weight]
+        return self.shrunk(counts, self.design(counts, design, name, **options))
+
+    def shrunk(self, counts: ScoreCounts, clustered: MixtureDesign) -> ScoreCounts:
+        """Return counts whose effective sizes are those that a design with clusters has."""
+        squares = [clustered.cluster_effect * each for each in counts.squared_weight]
         return replace(counts, squared_weight=(squares[0], squares[1], squares[2]))
 
 
@@ -241,9 +245,9 @@ def _top_cell_parts(counts: ScoreCounts, design: MixtureDesign, top: float) -> l
     apart = design.sampling == "case-control"
     cells = _kind_cells(counts)
     target = [kind for kind in KINDS if kind == UNLABELED or not apart]
-    everyone = np.sum([cells[kind] for kind in target], axis=0)
+    everyone = ranked_rows(counts, apart=apart)
     number = top_rows(counts, top, apart=apart)
-    taken = top_parts(everyone, number)
+    taken = top_parts(counts, top, apart=apart)
     parts = [_centred(taken, cells[LABELLED], 0.0)]
     if design.target == "dataset":
         return parts

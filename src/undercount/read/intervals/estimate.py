@@ -119,6 +119,10 @@ def estimate_metric(
     level = confidence_level = float(confidence_level)  # a fraction, say
     if share_error == "guaranteed":
         shares, level = _searched(shares, confidence_level)
+    pure = shares is None or (shares.label_purity == 1 and not shares.label_purity_interval)
+    # Losses read scores, impure labels every row, and pairs of a cluster are counted by bins.
+    if pure and facts.family == "area" and counts.clusters is None:
+        counts = counts.canonical
     options: dict[str, Any]
     if facts.family == "threshold":
         options = {"threshold": threshold, "top": top, "beta": float(beta), "kind": interval}
@@ -145,7 +149,6 @@ def estimate_metric(
         # A range is contradicted where all of it is.
         firm = all(one.misfit and one.misfit.contradicts(level) for one in [found, *over])
         found.misfit.report(name, counts, shares, firm=firm, stacklevel=3)
-    pure = shares is None or (shares.label_purity == 1 and not shares.label_purity_interval)
     needs = facts.needs if pure else facts.needs_if_impure
     return Estimate(
         found.value, low, high, found.standard_error, confidence_level, needs, found.method

@@ -14,7 +14,7 @@ from scipy.special import gammaln, ndtr, ndtri, stdtrit
 from undercount.assume.mixture import LABELLED, MixtureDesign
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, Rates, read_metric
-from undercount.errors import InputError, named, real_number
+from undercount.errors import InputError, keep_scores, named, real_number
 from undercount.read.intervals.variance import HeadRows, Influence, Spread
 
 # Rates are kept this far (in rows) from 0 and 1 where a slope is taken.
@@ -54,11 +54,14 @@ class TopRows(NamedTuple):
         How fast recall grows with the share of rows that are flagged.
     labelled, everyone : float
         Variance of what a labelled row, and any row, counts.
+    rows : float, optional
+        All rows that were ranked, if they carry weights; else the design has their number.
     """
 
     slope: float
     labelled: float
     everyone: float
+    rows: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +137,7 @@ class HeadCounts:
 
 def top_rows(counts: ScoreCounts, top: float, *, apart: bool = False) -> float:
     """Return how many rows of the target the highest ones are; `top` below 1 is a share."""
-    total = counts.n_unlabeled if apart else counts.n_rows
+    total = float(ranked_rows(counts, apart=apart).sum())
     asked = real_number(top)
     refuse_one_as_share(top)
     rows = asked * total if asked < 1 else asked
@@ -146,6 +149,33 @@ def top_rows(counts: ScoreCounts, top: float, *, apart: bool = False) -> float:
             argument="top",
         )
     return rows
+
+
+def ranked_rows(counts: ScoreCounts, *, apart: bool = False) -> FloatArray:
+    """Return how many rows of the target each cell holds, one for one whatever they weigh.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> from undercount.read.intervals.heads import ranked_rows
+    >>> weights = [10, 10, 0.5]
+    >>> counts = uc.ScoreCounts.from_rows([1, None, None], [2, 2, 1], sample_weight=weights)
+    >>> ranked_rows(counts), ranked_rows(counts, apart=True)
+    (array([2., 1.]), array([1., 1.]))
+    """
+    positive, negative, unlabeled = counts.cell_rows
+    return unlabeled if apart else np.asarray(positive + negative + unlabeled)
+
+
+def check_last_cell(counts: ScoreCounts, last: int, taken: float) -> None:
+    """Raise where the last of the highest rows lies inside a merged cell of rows of any weight."""
+    if counts.weighted and counts.merged[last] and taken < 1:
+        raise InputError(
+            f"the last of the {named('top')} rows lies inside a merged cell of compact counts, "
+            "where only the sum of the weights is known",
+            argument="top",
+            hint=f"keep every score: {keep_scores('count with compact=False')}",
+        )
 
 
 def refuse_one_as_share(top: Any) -> None:
@@ -171,22 +201,27 @@ def threshold_of_top(counts: ScoreCounts, top: float) -> tuple[float, float]:
     >>> threshold_of_top(counts, 4)
     (2.0, 5.0)
     """
-    ranked = np.cumsum(counts.positive + counts.negative + counts.unlabeled)
+    ranked = np.cumsum(ranked_rows(counts))
     # Sums of shares of rows are whole but for rounding.
     last = int(np.searchsorted(ranked, top_rows(counts, top) * (1 - 1e-12)))
     return float(counts.score[last]), float(ranked[last])
 
 
-def top_parts(everyone: FloatArray, rows: float) -> FloatArray:
+def top_parts(counts: ScoreCounts, top: float, *, apart: bool = False) -> FloatArray:
     """Return the part of each cell that is among so many highest rows; ties are cut by chance."""
-    above = np.cumsum(everyone) - everyone
-    return np.clip((rows - above) / np.where(everyone > 0, everyone, 1.0), 0.0, 1.0)
+    ranked, rows = ranked_rows(counts, apart=apart), top_rows(counts, top, apart=apart)
+    above = np.cumsum(ranked) - ranked
+    parts = np.clip((rows - above) / np.where(ranked > 0, ranked, 1.0), 0.0, 1.0)
+    for cell in np.flatnonzero((parts > 0) & (parts < 1)).tolist():
+        check_last_cell(counts, cell, float(parts[cell]))
+    return parts
 
 
 def top_heads(counts: ScoreCounts, design: MixtureDesign, top: float) -> HeadCounts:
     """Count the rows of each kind among so many of the highest scores.
 
-    Where the last of them is tied with others, chance decides, and each tied row counts by its
+    One row is one row, whatever it weighs; weights weigh what the rows add to the heads. Where the
+    last of them is tied with others, chance decides, and each tied row counts by its
     chance f of being taken: what follows is the mean over all ways of taking. Its square counts
     f², so that the labelled rows say more than as many counted rows, by the factor taken off the
     design's units. A merged cell holds no labelled row: wherever inside the last row stands, the
@@ -194,11 +229,12 @@ def top_heads(counts: ScoreCounts, design: MixtureDesign, top: float) -> HeadCou
     """
     kinds = (counts.positive, counts.unlabeled, counts.negative)
     apart = design.sampling == "case-control"
-    ranked = np.cumsum(counts.unlabeled if apart else sum(kinds))
+    ranked = np.cumsum(ranked_rows(counts, apart=apart))
     rows = top_rows(counts, top, apart=apart)
     last = min(int(np.searchsorted(ranked, rows)), len(ranked) - 1)
     before = float(ranked[last - 1]) if last else 0.0
     taken = min((rows - before) / float(ranked[last] - before), 1.0)
+    check_last_cell(counts, last, taken)
     heads = np.array([cells[:last].sum() + taken * cells[last] for cells in kinds])
     ranked_share = before / ranked[-1], (ranked[last] - before) / ranked[-1]
     labelled = (
@@ -211,6 +247,7 @@ def top_heads(counts: ScoreCounts, design: MixtureDesign, top: float) -> HeadCou
         _recall_slope(counts, ranked, rows, last),
         _variance(labelled, taken),
         _variance(ranked_share, taken),
+        float(ranked[-1]) if counts.weighted else None,
     )
     return HeadCounts(heads, replace(design, units=units), top_spread)
 
@@ -242,7 +279,7 @@ def _recall_slope(counts: ScoreCounts, ranked: FloatArray, rows: float, last: in
     held = counts.positive > 0
     reach = max(math.ceil(math.sqrt(np.count_nonzero(held))), 1)
     tied = float(ranked[last] - (ranked[last - 1] if last else 0.0))
-    if counts.positive[last] >= max(reach, ENOUGH_TIED):
+    if counts.cell_rows[0][last] >= max(reach, ENOUGH_TIED):
         return float(counts.positive[last] / counts.n_positive * ranked[-1] / tied)
     # The middle of a cell is the place of its labelled rows.
     places = (np.append(0.0, ranked[:-1]) + ranked)[held] / 2

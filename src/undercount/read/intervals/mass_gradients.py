@@ -20,7 +20,7 @@ from undercount.read.intervals.area_gradients import (
     partial_roc_auc,
     read_max_fpr,
 )
-from undercount.read.intervals.heads import RatePoint, top_parts, top_rows
+from undercount.read.intervals.heads import RatePoint, top_parts
 
 # Areas of ranks, which are read of many masses at once.
 RANKED = ("roc_auc", "lift_auc")
@@ -130,7 +130,7 @@ def _flagged(
 ) -> FloatArray:
     """Return which part of each cell is flagged."""
     if top is not None:
-        return top_parts(everyone, top_rows(counts, top))
+        return top_parts(counts, top)
     if threshold is None:
         raise InputError(f"{name} needs a threshold; rows with at least this score count")
     above = np.zeros(len(everyone))

@@ -14,13 +14,15 @@ from undercount.errors import InputError, collect_warnings, named
 from undercount.estimate import Estimate, Interval
 from undercount.metric_facts import FACTS, THRESHOLD_METRICS
 from undercount.read.intervals.bootstrap import resampled
-from undercount.shares import Shares
+from undercount.shares import Shares, reads_scores
 
 PrevalenceInterval: TypeAlias = Literal["calibrated", "bootstrap", "combined"]
 KINDS = ("calibrated", "bootstrap", "combined")
 Progress: TypeAlias = Callable[[float], None]
 # A resample shows sampling noise only, which cells of a thousandth of the rows show as well.
 CELLS = 1024
+# An estimator that reads scores is told more of them.
+SCORE_CELLS = 2**13
 FEWEST = 20
 
 
@@ -154,7 +156,8 @@ def resample_calculation(
     """
     if n_resamples < FEWEST:
         raise InputError(f"{named('n_resamples')} must be at least {FEWEST}; got {n_resamples}")
-    cells = counts.coarsened(CELLS)
+    every = reads_scores(estimator)
+    cells = counts.coarsened(SCORE_CELLS) if every else counts.canonical.coarsened(CELLS)
     drawn, estimated = [], []
     draws = resampled(
         cells,

@@ -1,4 +1,4 @@
-"""Reviews and labels together, if labels are a random sample of the positives; a test of it.
+"""Reviews and labels together, if labels are a random sample of the positives.
 
 Stratum by stratum the reviews count hidden positives, and the labels, each drawn with the same
 chance, tell how positives are spread over the strata. What each says badly the other says well.
@@ -9,11 +9,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.polynomial import Polynomial
-from scipy.special import ndtr
 
 from undercount.assume.mixture import Target
-from undercount.assume.reviews import SUREST, ReviewedCells, normal_rank
+from undercount.assume.reviews import ReviewedCells
 from undercount.curve import FloatArray
 from undercount.estimate import Estimate
 from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
@@ -23,21 +21,15 @@ from undercount.read.intervals.review_intervals import (
     make_estimate,
     stretch,
 )
-from undercount.read.intervals.stratum_shares import LEAST_WEIGHT, StratumShares
+from undercount.read.intervals.stratum_shares import LEAST_WEIGHT
 
 BOTH = ("reviews", "random labels")
 _ROUNDS = 8
 # Least and largest share of the positives that may carry a label.
 _FREQUENCIES = (1e-6, 1 - 1e-6)
-# Where a stratum was looked at as a whole, reviews add so little to the variance of a positive.
-LEAST_RATIO = 1e-3
-# Least part of what labels say of a stratum that is left of it whatever its verdicts were.
-LEAST_PART = 0.05
 # With fewer labels average precision, which hangs on the order of a handful of rows at the top, is
 # that of reviews alone: labels that say nothing of it narrowed intervals that then held .79.
 FEW_RANKED = 60
-# Below this skewness a statistic is taken for normal; a larger one than this is little known.
-LEAST_SKEWNESS, MOST_SKEWNESS = 1e-3, 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +44,7 @@ class LabelledStrata:
     -----
     Assumes: every positive had the same chance of carrying a label, and was labelled by itself, or
     with `clusters` together with the other positives of its cluster.
-    Wrong when: labels prefer some scores; `p_value` tests that.
+    Wrong when: labels prefer some scores; `LabelTest` tests that.
     """
 
     cells: ReviewedCells
@@ -186,101 +178,6 @@ class LabelledStrata:
         place = self.cells.group[design.stratum_of(self.clusters.labelled_score)]
         adds = by_stratum[place]
         return self.clusters.label_effect(adds), self.clusters.label_freedom(adds)
-
-    @cached_property
-    def p_value(self) -> float:
-        """Chance of labels that differ as much in score from all positives, were they random.
-
-        A trend over the ranks of the positives, two-sided: labelled positives less label frequency
-        times positives found, each score weighted by the inverse of what a positive there varies.
-        Variance and skewness are those that random labels would have (a score test).
-
-        Notes
-        -----
-        Assumes: scores do not depend on which positives carry a label.
-        Wrong when: rows are scored by a model that was trained on their own labels: labelled rows
-        then score higher than hidden positives, and random labels are rejected. Out of fold the
-        dependence that is left (one label fewer near a labelled row) was too small to be seen.
-        """
-        chance, _, total, reviewed = self._fitted
-        cells, share = self.cells, self._random_share
-        positives = share * cells.counts.unlabeled / (1 - chance)
-        each = chance**2 * self._smooth_ratio(reviewed / total) + chance * (1 - chance)
-        rank = np.cumsum(positives[::-1])[::-1] - positives / 2
-        moves = (rank - float(rank @ (positives / each)) / float((positives / each).sum())) / each
-        residual = cells.counts.positive - chance * (cells.counts.positive + cells.hidden)
-        sums = np.maximum(self._sums(positives), 1e-300)
-        effect, _ = self._by_cluster(self._sums(positives * moves) / sums)
-        drawn = self._drawn_cumulants(moves, share)
-        labels = chance * (1 - chance)
-        spread = chance**2 * drawn[0] + effect * labels * float(positives @ moves**2)
-        third = effect**2 * labels * (1 - 2 * chance) * float(positives @ moves**3)
-        third -= chance**3 * drawn[1]
-        if spread <= 0:
-            return 1.0
-        normal = _normal_score(float(moves @ residual) / spread**0.5, third / spread**1.5)
-        return float(2 * ndtr(-abs(normal)))
-
-    @property
-    def _random_share(self) -> FloatArray:
-        """How likely each unlabeled row is positive if labels are random, by labels and reviews.
-
-        A variance that follows the verdicts is large when they met a positive low down and small
-        when they met none, so that the test rejected one side alone, and .07 to .12 of random
-        labels with 60 of them. One that follows the labels alone overlooks positives where there
-        are none (.13 where negatives have heavy tails).
-        """
-        cells, chance = self.cells, self.label_frequency
-        unlabeled = cells.counts.unlabeled
-        by_labels = float(self.labelled.sum()) * (1 - chance) / chance
-        even = by_labels / max(float(cells.posterior @ unlabeled), 1e-300)
-        likely = self._spread(self._hidden, unlabeled)
-        share = np.divide(likely, unlabeled, out=np.zeros(len(likely)), where=unlabeled > 0)
-        share = np.maximum(share, LEAST_PART * even * cells.posterior)
-        return np.clip(share, 1e-9, SUREST)
-
-    def _drawn_cumulants(self, moves: FloatArray, share: FloatArray) -> tuple[float, float]:
-        """Return variance and third cumulant that the draw of reviews gives to hidden positives.
-
-        Row by row within the strata: at their mean share the variance was a third too large where
-        strata are few and wide, so that the test rejected .02 of random labels with 50 reviews.
-        """
-        cells, shares = self.cells, StratumShares.of(self.cells)
-        rows, drawn = cells.unlabeled_rows, cells.reviewed_rows
-        one = replace(shares, share=share).variance(cells.moves(moves), len(rows))
-        spread = float((rows * np.maximum(rows - drawn, 0.0) / drawn) @ one)
-        skew = moves**3 * share * (1 - share) * (1 - 2 * share)
-        left = 1 - drawn / np.maximum(rows, 1.0)
-        part = np.maximum(left, 0.0) * np.maximum(2 * left - 1, 0.0)
-        third = self._sums(skew * cells.counts.unlabeled) * (rows / drawn) ** 2 * part
-        return spread, float(third.sum())
-
-    def _smooth_ratio(self, by_stratum: FloatArray) -> FloatArray:
-        """Return of each cell a ratio of its stratum, drawn through all strata by a parabola.
-
-        A plan looks at more rows where labels happen to be dense. Weights that follow its strata
-        favour those labels, and made the test reject .09 of random labels with 60 of them.
-        """
-        cells = self.cells
-        place, rows = normal_rank(cells.counts), cells.counts.positive + cells.counts.unlabeled
-        middle = self._sums(rows * place) / np.maximum(self._sums(rows), 1e-300)
-        ratio = np.log(np.maximum(by_stratum, LEAST_RATIO))
-        if len(middle) == 1:  # a point is no range to draw a curve over
-            return np.full(len(place), np.exp(ratio[0]))
-        curve = Polynomial.fit(middle, ratio, min(2, len(middle) - 1))
-        return np.asarray(np.exp(curve(np.clip(place, middle.min(), middle.max()))))
-
-
-def _normal_score(value: float, skewness: float) -> float:
-    """Return the normal score of a standardised value of a skew distribution.
-
-    The cube root of a gamma variable is nearly normal (Wilson and Hilferty 1931).
-    """
-    if abs(skewness) < LEAST_SKEWNESS:
-        return value
-    skew = min(max(skewness, -MOST_SKEWNESS), MOST_SKEWNESS)
-    root = float(np.cbrt(1 + skew * value / 2))
-    return 6 / skew * (root - 1) + skew / 6
 
 
 def _part(chance: float, positives: FloatArray, reviewed: FloatArray) -> FloatArray:

@@ -356,6 +356,7 @@ def _top_share(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> 
     rate, flagged = counts.rates[LABELLED], np.asarray(base.predicted_positive_rate)
     apart = design.sampling == "case-control"
     total = design.effective[UNLABELED] if apart else design.effective_total
+    total = total if top.rows is None else top.rows  # the share is one of rows, not of weights
     spread = rate * (1 - rate)
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = spread / design.effective[LABELLED] + top.slope**2 * top.everyone / total

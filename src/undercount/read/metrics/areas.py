@@ -36,15 +36,16 @@ def roc_auc(
     if options.get("cluster") is not None:
         raise InputError("cluster goes with method='direct'; the other resamples single rows")
     # The cleaned curve depends on which points there are, so all of them are kept.
-    counts, shares = read_rows(y, score, "roc_auc", options, compact=False)
+    counts, shares, hidden = read_rows(y, score, "roc_auc", options, compact=False)
     assert shares is not None  # noqa: S101 - read_rows() has refused a missing prevalence
-    return indirect_area(
+    estimate = indirect_area(
         counts,
         shares,
         target=target_of(options),
         confidence_level=options.get("confidence_level", 0.95),
         share_error=options.get("share_error", "combined"),
     )
+    return estimate if hidden is None else hidden.leave_open(estimate)
 
 
 @document()

@@ -4,7 +4,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
 
@@ -19,7 +19,10 @@ from undercount.read.intervals.clusters import ClusterRows, read_clusters
 from undercount.read.intervals.estimate import ShareError, estimate_metric
 from undercount.read.intervals.estimated_share import estimate_end_by_end
 from undercount.read.intervals.heads import IntervalKind
-from undercount.shares import SAMPLINGS, Sampling, Shares, read_shares
+from undercount.shares import SAMPLINGS, Sampling, Shares, read_shares, reads_scores
+
+if TYPE_CHECKING:
+    from undercount.read.hidden_share import HiddenShare
 
 Metric = TypeVar("Metric", bound=Callable[..., Estimate])
 # The parameters of the metrics, by the first name of each.
@@ -167,8 +170,8 @@ def read_rows(
     *,
     threshold: float | None = None,
     compact: bool = True,
-) -> tuple[ScoreCounts, Shares | None]:
-    """Count rows and read the shares."""
+) -> tuple[ScoreCounts, Shares | None, "HiddenShare | None"]:
+    """Count rows and read the shares; of one that is estimated here, return all that is known."""
     purity = options.get("label_purity", 1.0)
     pure = real_number(purity) == 1
     unknown = sorted(set(options) - set(MetricOptions.__annotations__))
@@ -182,7 +185,10 @@ def read_rows(
         sample_weight=options.get("sample_weight"),
         # Losses need every score; with impure labels every unlabeled row takes part in average
         # precision's steps of recall and in the areas' intervals.
-        compact=compact and name not in LOSSES and pure,
+        compact=compact
+        and name not in LOSSES
+        and pure
+        and not reads_scores(options.get("unlabeled_prevalence")),
         knots=knots_at(threshold),
     )
     counts.require("positive", "unlabeled")
@@ -197,22 +203,25 @@ def read_rows(
         "target": target_of(options),
     }
     shares: Shares | None
+    hidden = None
     if hasattr(given["unlabeled_prevalence"], "fit"):
-        shares = _estimated_shares(counts, options.get("confidence_level", 0.95), given | about)
+        hidden = _estimated_share(counts, options.get("confidence_level", 0.95), given | about)
+        shares = hidden.shares
     else:
         shares = read_shares(counts, **given, **about)
     if shares is None and (FACTS[name].needs_prevalence or not pure):
         reason = "" if FACTS[name].needs_prevalence else f" when label_purity is {purity}"
         raise InputError(
             f"{name} needs exactly one of prevalence, unlabeled_prevalence and label_frequency"
-            f"{reason}; got none. undercount.prevalence estimates it"
+            f"{reason}; got none. undercount.prevalence estimates it",
+            argument="prevalence",
         )
-    return counts, shares
+    return counts, shares, hidden
 
 
-def _estimated_shares(
+def _estimated_share(
     counts: ScoreCounts, confidence_level: float, asked: dict[str, Any]
-) -> Shares:
+) -> "HiddenShare":
     """Return the share that an estimator finds, as `evaluate` takes it; its warnings are shown."""
     from undercount.read.hidden_share import shared_share  # noqa: PLC0415 - only for estimators
 
@@ -220,7 +229,7 @@ def _estimated_shares(
     found = shared_share({"score": counts}, confidence_level=confidence_level, **asked)["score"]
     for warning in found.warned:
         warn(warning, stacklevel=5)
-    return found.shares
+    return found
 
 
 def target_of(options: MetricOptions) -> Target:
@@ -241,7 +250,7 @@ def measure(
 ) -> Estimate:
     """Estimate a metric of rows."""
     threshold = _number(threshold)
-    counts, shares = read_rows(y, score, name, options, threshold=threshold)
+    counts, shares, hidden = read_rows(y, score, name, options, threshold=threshold)
     if threshold is not None:
         warn_rounding(counts, threshold, stacklevel=4)
     asked: dict[str, Any] = {
@@ -263,13 +272,14 @@ def measure(
             None if weights is None else read_weights(weights, len(scores)),
         )
     share_error = options.get("share_error", "combined")
-    estimator = hasattr(options.get("unlabeled_prevalence"), "fit")
-    if estimator and shares is not None and share_error == "combined":
-        return estimate_end_by_end(counts, shares, name, **asked)  # as `evaluate` does
-    sampling = options.get("sampling", "single-sample")
-    return estimate_metric(
-        counts, shares, name, sampling=sampling, share_error=share_error, **asked
-    )
+    if hidden is not None and share_error == "combined":
+        estimate = estimate_end_by_end(counts, hidden.shares, name, **asked)  # as `evaluate` does
+    else:
+        sampling = options.get("sampling", "single-sample")
+        estimate = estimate_metric(
+            counts, shares, name, sampling=sampling, share_error=share_error, **asked
+        )
+    return estimate if hidden is None else hidden.leave_open(estimate)
 
 
 def _number(threshold: Any) -> float | None:

@@ -29,7 +29,7 @@ function prepare(model, live) {
   const sizes = heads.map((head) => head[m]);
   const share = (values, k) => Float64Array.from(values, (v) => sizes[k] > 0 ? v / sizes[k] : 0);
   const effective = sizes.map((v, k) => v / live.units[k]);
-  return { ...model, ...live, m, heads, sizes, total: sizes[0] + sizes[1] + sizes[2], effective,
+  return { ...model, ...live, hidden_share: { ...model.hidden_share, value: live.share }, m, heads, sizes, total: sizes[0] + sizes[1] + sizes[2], effective,
     rates: heads.map(share), masses: cells.map(share), single: model.sampling === "single-sample",
     dataset: model.target === "dataset" };
 }

@@ -57,8 +57,8 @@ def as_comparison_page(comparison: Comparison) -> str:
     metrics = dict.fromkeys([comparison.by, *(d.metric for d in comparison.differences)])
     turning = [m for m in metrics if comparison.difference(m).depends_on_prevalence]
     told = told_by(comparison.difference(comparison.by))
-    # What the order would be at another share matters only where verdicts or chances do not tell.
-    swept = [] if told else [comparison.by, *turning]
+    # What the order would be at another share matters only where the share is free to move.
+    swept = [] if told or first.determined_by else [comparison.by, *turning]
     return load_template("comparison.html.jinja").render(
         names=names,
         verdict=verdict_words(comparison),
@@ -147,7 +147,7 @@ def draw_bars(comparison: Comparison, *, same_workload: bool) -> Markup:
         if standing.behind is not None:
             gap = standing.behind.difference
             words = f"{standing.name}: {gap_words(standing.behind)}"
-            spot = across(gap.value)
+            spot = np.nan if gap.range_only else across(gap.value)
             if np.isfinite([gap.low, gap.high]).all():
                 parts.append(
                     Markup('<line x1="{}" x2="{}" y1="{}" y2="{}" class="bar-line m{}"/>').format(

@@ -1,7 +1,7 @@
 // ---- the charts ----
 const seen = new Set(), kept = new Map();
 function curveOf(model) {
-  if (!kept.has(model)) kept.set(model, model.found && !moved() ? foundCurve(model) : recover(model, shareOf(model), purityOf(model)));
+  if (!kept.has(model)) kept.set(model, model.found ? foundCurve(model) : recover(model, shareOf(model), purityOf(model)));
   return kept.get(model);
 }
 // What reviews found, straight between the points that the page holds.
@@ -19,7 +19,7 @@ function foundCurve(model) {
 // rows does: it is drawn without that, through the point of the threshold.
 function drawnCurve(model) {
   const c = curveOf(model);
-  if (!model.found || moved()) return c;
+  if (!model.found) return c;
   const { flagged, prevalence } = c, at = indexOf(model), here = c.tpr[at];
   let top = 0;
   const tpr = c.tpr.map((v, i) => {
@@ -34,7 +34,7 @@ const several = models.length > 1;
 // Limits of recall and precision at some of the thresholds, those of the table, widened to the labelling bias.
 // Along a false-positive rate the share moves the place as well: drawBand adds it, so that "roc" leaves it out.
 function bandOf(model) {
-  if (model.found && !moved()) return { ...model.found.bands, roc: model.found.bands.recall };
+  if (model.bands) return { ...model.bands, roc: model.bands.recall };
   if (!kept.has("band")) {
     const share = shareOf(model), purity = purityOf(model), h = model.hidden_share, m = model.m, out = {};
     const known = model.known || (model.known = { ...model, errors: [0, model.errors[1]], hidden_share: { ...h, low: h.value, high: h.value } });
@@ -100,8 +100,9 @@ function rocLike(id, xLabel, xOf, say, withNaive) {
     if (k === state.model) {
       if (withNaive) drawNaive(f, model, k, naive[xOf], naive.tpr);
       if (xOf === "fpr") drawBand(f, model, k, xs, c.tpr, "roc", shareCurves(model)); else drawBand(f, model, k, xs, c.tpr, "recall");
-      hover(f, (v) => { const j = nearest(xs, v); return [`${brief(model.name)}: recall ${number(c.tpr[j])} ${say(xs[j])}`, xs[j], c.tpr[j]]; });
+      if (!open(model) || xOf !== "fpr") hover(f, (v) => { const j = nearest(xs, v); return [`${brief(model.name)}: recall ${number(c.tpr[j])} ${say(xs[j])}`, xs[j], c.tpr[j]]; });
     }
+    if (open(model) && xOf === "fpr") return; // recall by rows flagged needs no share
     line(f, "line" + k, xs, c.tpr, `line m${k}`);
     marker(f, xs[indexOf(model)], c.tpr[indexOf(model)], k, several);
   });
@@ -133,7 +134,7 @@ function calibrationEnds(model, x, [g, q, everyone]) {
 }
 // Groups of about equal numbers of rows, as in CalibrationDisplay: mean score, share of positives, and its interval.
 function calibrate(model, count = 10) {
-  const sums = Array.from({ length: count }, () => [0, 0, 0, 0, 0, 0]), c = model.curve, cells = [c.positive, c.unlabeled, c.negative], seen = model.found && !moved() && curveOf(model);
+  const sums = Array.from({ length: count }, () => [0, 0, 0, 0, 0, 0]), c = model.curve, cells = [c.positive, c.unlabeled, c.negative], seen = model.found && curveOf(model);
   let above = 0;
   c.threshold.forEach((t, i) => {
     const rows = cells[0][i] + cells[1][i] + cells[2][i], g = sums[Math.min(count - 1, Math.floor((above + rows / 2) / model.total * count))];
@@ -145,8 +146,9 @@ function calibrate(model, count = 10) {
   const x = mix(model.sizes, "", shareOf(model), purityOf(model), model.single);
   return sums.filter((g) => g[0] + g[1] + g[2] > 0).map(([p, u, n, weighted, positive, rows]) => {
     if (seen) return { score: weighted / (p + u + n), share: positive / rows };
+    const bare = !!model.bands; // the library has no interval of a group
     const g = p / model.sizes[0], q = u / model.sizes[1], all = p + u + n, everyone = model.single ? all / model.total : q;
-    const [low, high] = calibrationEnds(model, x, [g, q, everyone]);
+    const [low, high] = bare ? [] : calibrationEnds(model, x, [g, q, everyone]);
     return { score: weighted / all, share: x.prevalence * (x.positive[0] * g + x.positive[1] * q) / everyone, low, high };
   });
 }
@@ -161,8 +163,9 @@ const DRAW = {
         model.before = model.before || naive.tpr.map((_, j) => precise(naive, j));
         drawNaive(f, model, k, naive.tpr, model.before);
         drawBand(f, model, k, c.tpr, c.tpr.map((_, j) => precise(c, j)), "precision");
-        hover(f, (v) => { const j = nearest(c.tpr, v); return [`${brief(model.name)}: precision ${number(ys[j])} at recall ${number(c.tpr[j])}`, c.tpr[j], ys[j]]; });
+        if (!open(model)) hover(f, (v) => { const j = nearest(c.tpr, v); return [`${brief(model.name)}: precision ${number(ys[j])} at recall ${number(c.tpr[j])}`, c.tpr[j], ys[j]]; });
       }
+      if (open(model)) return; // a curve would show one share as if it were known
       line(f, "line" + k, c.tpr, ys, `line m${k}`, 1);
       marker(f, c.tpr[i], ys[i], k, several);
     });
@@ -173,7 +176,7 @@ const DRAW = {
     const model = models[state.model], share = shareOf(model), purity = purityOf(model), bins = 40, c = model.curve;
     const root = (v) => v < -1e-12 ? NaN : Math.sqrt(Math.max(0, v)); // no negative shares: a gap
     const scores = c.threshold.filter((v) => v !== null), low = Math.min(...scores, Infinity), high = Math.max(...scores, -Infinity);
-    const width = (high - low) / bins || 1, sums = [0, 1, 2].map(() => new Float64Array(bins)), seen = model.found && !moved() && curveOf(model);
+    const width = (high - low) / bins || 1, sums = [0, 1, 2].map(() => new Float64Array(bins)), seen = model.found && curveOf(model);
     if (low > high) return;
     c.threshold.forEach((t, i) => {
       const b = t === null ? (i ? 0 : bins - 1) : clip(Math.floor((t - low) / width), 0, bins - 1);
@@ -184,7 +187,7 @@ const DRAW = {
     const f = frame("histogram", "score", "share of rows", [low, high > low ? high : low + 1], [0, peak], plainTick, (v) => plainTick(+(100 * v * v).toPrecision(2)) + " %");
     const edges = [...sums[0].keys()].flatMap((b) => [low + b * width, low + (b + 1) * width]), steps = (v) => [...v].flatMap((u) => [root(u), root(u)]);
     band(f, "unlabeled", edges, edges.map(() => 0), steps(sums[1]), "fill-unlabeled");
-    line(f, "negative", edges, steps(seen ? sums[2] : sums[1].map((u, b) => (purity * u - share * sums[0][b]) / (purity - share))), "line-negative");
+    if (!open(model)) line(f, "negative", edges, steps(seen ? sums[2] : sums[1].map((u, b) => (purity * u - share * sums[0][b]) / (purity - share))), "line-negative");
     line(f, "labelled", edges, steps(sums[0]), "line-labelled");
     const t = c.threshold[indexOf(model) - 1];
     if (Number.isFinite(t)) rule(f, "cut", t, 0, t, peak, "cut");
@@ -197,24 +200,25 @@ const DRAW = {
   sweep() {
     const name = $("sweep-metric").value, { area: isArea, least } = FACTS[name];
     const model = models[state.model], purity = purityOf(model), share = shareOf(model);
+    $("sweep-part").hidden = !!model.found; // reviews determine the share
+    if (model.found) return;
     const most = (m) => Math.min(limitOf(m, purityOf(m)), isArea ? Math.max(purityOf(m) - m.separation, 0) : largestAt(m, indexOf(m), purityOf(m)));
     const value = (m, s) => valueAt(m, name, indexOf(m), s, purityOf(m)), limit = limitOf(model, purity), end = Math.min(top, purity);
     const f = frame("sweep", "hidden positives among the unlabeled", title(name), [0, end], [least, 1], percentTick);
     put(f, "ruled", "rect", { x: f.x(limit), y: f.top, width: Math.max(0, f.right - f.x(limit)), height: f.bottom - f.top, class: "ruled-out" });
     const { low, high } = model.hidden_share;
     if (low < high) put(f, "given", "rect", { x: f.x(low), y: f.top, width: f.x(high) - f.x(low), height: f.bottom - f.top, class: "given" });
-    rule(f, "cut", share, least, share, 1, "cut");
+    if (!open(model)) rule(f, "cut", share, least, share, 1, "cut");
     Object.values(model.hidden_share.estimates).forEach((v, j) => {
       if (v !== null) rule(f, "tick" + j, v, least, v, least + (1 - least) / 25, "tick");
     });
     each(f, (m, k) => {
       const stop = Math.min(most(m), end), grid = Float64Array.from({ length: 41 }, (_, j) => j / 40 * stop);
       line(f, "line" + k, grid, grid.map((s) => value(m, s)), `line m${k}`);
-      if (m.found && !moved()) put(f, "found" + k, "rect", { x: f.x(shareOf(m)) - 5, y: f.y(m.rows[NAMES.indexOf(name)][1]) - 5, width: 10, height: 10, class: "found" });
-      else if (shareOf(m) <= stop + 1e-12) marker(f, shareOf(m), value(m, shareOf(m)), k, several);
+      if (!open(m) && shareOf(m) <= stop + 1e-12) marker(f, shareOf(m), value(m, shareOf(m)), k, several);
     });
     hover(f, (v) => v > limit ? [`${percent(v)} is ruled out`, v, least] : v > most(model) ? [`at ${percent(v)} ${passing(model, v)}`, v, 1] : [`${title(name)} ${number(value(model, v))} at ${percent(v)} hidden`, v, value(model, v)]);
-    text("sweep-note", limit < end && !(model.found && !moved() && model.reviews.labels === "any") ? `Above ${limitText(model)} ruled out.` : "");
+    text("sweep-note", limit < end ? `Above ${limitText(model)} ruled out.` : "");
   },
   calibration() {
     const model = models[state.model], c = model.curve, scores = c.threshold.filter((v) => v !== null);
@@ -224,14 +228,14 @@ const DRAW = {
     const f = frame("calibration", "score", "share that is positive", [0, 1], [0, 1]), groups = calibrate(model);
     rule(f, "chance", 0, 0, 1, 1, "chance");
     const xs = groups.map((g) => g.score), inside = (v) => clip(v);
-    line(f, "line", xs, groups.map((g) => inside(g.share)), `line m${state.model}`);
+    if (!open(model)) line(f, "line", xs, groups.map((g) => inside(g.share)), `line m${state.model}`);
     groups.forEach((g, j) => {
       if (g.low !== undefined) rule(f, "reach" + j, g.score, inside(g.low), g.score, inside(g.high), `whisker m${state.model}`);
-      put(f, "dot" + j, "circle", { cx: f.x(g.score), cy: f.y(inside(g.share)), r: 4, class: `dot m${state.model}` });
+      if (!open(model)) put(f, "dot" + j, "circle", { cx: f.x(g.score), cy: f.y(inside(g.share)), r: 4, class: `dot m${state.model}` });
     });
     hover(f, (v) => {
       const j = xs.reduce((b, u, k) => Math.abs(u - v) < Math.abs(xs[b] - v) ? k : b, 0), g = groups[j];
-      return [`score ${number(g.score)}: ${percent(inside(g.share))} positive${g.low === undefined ? "" : ` (${span(inside(g.low), inside(g.high), percent)})`}`, g.score, inside(g.share)];
+      return [`score ${number(g.score)}: ${open(model) ? "" : percent(inside(g.share))} positive${g.low === undefined ? "" : ` (${span(inside(g.low), inside(g.high), percent)})`}`, g.score, inside(g.share)];
     });
     tidy(f);
   },

@@ -9,7 +9,7 @@ const remix = (d, sizes = d.model.sizes, purity = d.purity) => mix(sizes, d.give
 // The first is the estimate's; the others span ranges that were given (five points each).
 function designs(model, share, purity) {
   const h = model.hidden_share, k = model.label_purity;
-  const stays = [Math.abs(share - h.value) < 1e-12 && !aside(model), Math.abs(purity - k.value) < 1e-12];
+  const stays = [Math.abs(share - h.value) < 1e-12, Math.abs(purity - k.value) < 1e-12];
   const given = stays[0] && stays[1] ? model.given : "unlabeled_prevalence";
   const errors = model.errors.map((e, j) => stays[j] ? e : 0);
   const span = (s, j, v) => stays[j] && errors[j] === 0 && s.low < s.high ? [0, 1, 2, 3, 4].map((t) => s.low + t / 4 * (s.high - s.low)) : [v];

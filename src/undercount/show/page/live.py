@@ -1,5 +1,6 @@
 """What the page's script needs besides the facts: cells of counts, and how intervals are made."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -9,7 +10,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 from undercount.count.kernel.table import Table, coarsen, concatenate
 from undercount.counts import CLASSES, ScoreCounts
 from undercount.errors import collect_warnings
-from undercount.estimate import WIDE, Estimate
+from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow
 from undercount.read.intervals.heads import threshold_of_top
@@ -17,10 +18,8 @@ from undercount.read.metric_name import place_words, short_number, short_thresho
 from undercount.read.sensitivity import AREAS
 from undercount.show.document import N_POINTS, plain
 from undercount.show.text import (
-    is_guess,
     main_row,
     share_doubt_words,
-    share_is_guess,
     support_words,
 )
 from undercount.show.verdict_words import condition_form, condition_words
@@ -45,7 +44,7 @@ def start_threshold(evaluation: Evaluation) -> float:
     if evaluation.threshold is not None:
         return evaluation.threshold
     if evaluation.top is not None and evaluation.shares.sampling == "single-sample":
-        return threshold_of_top(evaluation.counts, evaluation.top)[0]
+        return threshold_of_top(evaluation.counts_for_top, evaluation.top)[0]
     return evaluation.best_threshold("f1").threshold
 
 
@@ -72,6 +71,23 @@ def script_facts() -> dict[str, dict[str, Any]]:
     }
 
 
+def fixed_words(evaluations: Sequence[Evaluation]) -> str:
+    """Say why the sliders are off: the script repeats intervals of independent rows alone."""
+    source = next((each.determined_by for each in evaluations if each.determined_by), "")
+    if source:
+        return (
+            f"The sliders are off: the {source} determine the share of hidden positives, and "
+            "this page has their numbers for the reported threshold alone. Evaluate again for "
+            "another threshold."
+        )
+    if any(each.clusters is not None for each in evaluations):
+        return (
+            "The sliders are off: rows come in clusters, and this page has their intervals for "
+            "the reported threshold and assumptions alone. Evaluate again for others."
+        )
+    return ""
+
+
 def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
     """Return what the script needs to repeat the library's intervals."""
     counts, shares = evaluation.counts, evaluation.shares
@@ -89,9 +105,10 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
     return {
         "given": shares.given,
         "share_given": evaluation.share_given,
-        # From this width of an interval on a number that hangs on the share, or on verdicts, is a
-        # guess; null: none.
-        "guess": WIDE if evaluation.reviewed or share_is_guess(evaluation) else None,
+        "estimated": evaluation.share_estimated,
+        # Labels and scores point to no share: where nobody moved one, only ranges are shown.
+        "range_only": evaluation.share_range_only,
+        "share": shares.unlabeled_prevalence,
         "condition": _condition(evaluation),
         "support": support_words(evaluation),
         **({"doubt": doubt} if (doubt := share_doubt_words(evaluation)) else {}),
@@ -112,7 +129,9 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
             for r in rows
         ],
         "top": _top_lead(evaluation),
+        "fixed": bool(fixed_words([evaluation])),
         **({"found": review_curve(evaluation, threshold)} if evaluation.reviewed else {}),
+        **({"bands": own_bands(evaluation, threshold)} if fixed_words([evaluation]) else {}),
     }
 
 
@@ -123,33 +142,43 @@ def _condition(evaluation: Evaluation) -> str:
 
 
 def review_curve(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
-    """Return points of the curve that reviews found, at ends of cells, and intervals at some.
+    """Return points of the curve that reviews found, at ends of cells.
 
     Between the points the script draws straight lines; the threshold is one of them.
     """
-    reviewed, counts = evaluation.reviewed, evaluation.counts
-    assert reviewed is not None  # noqa: S101 - asked only then
+    ends, places = _curve_places(evaluation, threshold)
+    curve = evaluation.curve
+    return {
+        "at": (ends + 1).tolist(),
+        "tpr": [float(f"{value:.{REVIEW_DIGITS}g}") for value in curve.tpr[places + 1]],
+        "prevalence": curve.prevalence,
+    }
+
+
+def own_bands(evaluation: Evaluation, threshold: float) -> dict[str, dict[str, list[float | int]]]:
+    """Return the library's limits of recall and precision at ends of some of the page's cells."""
+    counts = evaluation.counts
+    ends, places = _curve_places(evaluation, threshold)
+    read = [k for k, place in enumerate(places) if not (counts.compact and counts.merged[place])]
+    read = [read[k] for k in np.unique(np.linspace(0, len(read) - 1, REVIEW_INTERVALS).astype(int))]
+    with collect_warnings():
+        estimates = {
+            name: [evaluation.estimate(name, float(counts.score[places[k]])) for k in read]
+            for name in ("recall", "precision")
+        }
+    return {name: _band(ends[read] + 1, each) for name, each in estimates.items()}
+
+
+def _curve_places(evaluation: Evaluation, threshold: float) -> tuple[Any, Any]:
+    """Return cells of the page, that of the threshold too, and the counts' cells that end there."""
+    counts = evaluation.counts
     cuts = page_cuts(evaluation, threshold)
     rows = np.cumsum(np.add.reduce(concatenate(*_split_cells(counts, cuts)).classes))
     start = _cells_above(counts, cuts, threshold)
     own = np.cumsum(np.add.reduce(counts.table.classes))
     even = np.linspace(0, rows.size - 1, min(REVIEW_POINTS, rows.size)).round().astype(int)
     ends = np.union1d(even, max(start - 1, 0))
-    places = np.searchsorted(own, rows[ends] * (1 - ROUNDING))
-    curve = evaluation.curve
-    read = [k for k, place in enumerate(places) if not (counts.compact and counts.merged[place])]
-    read = [read[k] for k in np.unique(np.linspace(0, len(read) - 1, REVIEW_INTERVALS).astype(int))]
-    with collect_warnings():
-        found = {
-            name: [reviewed.estimate(name, float(counts.score[places[k]])) for k in read]
-            for name in ("recall", "precision")
-        }
-    return {
-        "at": (ends + 1).tolist(),
-        "tpr": [float(f"{value:.{REVIEW_DIGITS}g}") for value in curve.tpr[places + 1]],
-        "prevalence": curve.prevalence,
-        "bands": {name: _band(ends[read] + 1, each) for name, each in found.items()},
-    }
+    return ends, np.searchsorted(own, rows[ends] * (1 - ROUNDING))
 
 
 def _band(places: Any, estimates: list[Estimate]) -> dict[str, list[float | int]]:
@@ -185,7 +214,6 @@ def _top_lead(evaluation: Evaluation) -> dict[str, Any] | None:
     values = {"naive": row.naive, "value": found.value, "low": found.low, "high": found.high}
     return {
         "place": place_words(None, row.top),
-        "guess": is_guess(evaluation, row),
         **{name: plain(value) for name, value in values.items()},
     }
 

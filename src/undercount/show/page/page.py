@@ -27,6 +27,7 @@ from undercount.show.document import as_document
 from undercount.show.page.costs import draw_costs
 from undercount.show.page.identity import Identity
 from undercount.show.page.live import (
+    fixed_words,
     live_facts,
     page_cells,
     page_cuts,
@@ -41,10 +42,7 @@ from undercount.show.text import (
     SAMPLING,
     both_answers,
     bound_words,
-    estimate_words,
-    guess_words,
     hidden_words,
-    is_guess,
     labels_words,
     lacking_words,
     main_row,
@@ -52,6 +50,7 @@ from undercount.show.text import (
     needs_words,
     plain_words,
     supposed_words,
+    value_words,
     weakest_link,
 )
 from undercount.show.verdict_words import (
@@ -98,18 +97,19 @@ def as_page(
         facts=_facts(first),
         lead=_lead(first),
         requirements=_requirements(evaluations),
-        rows=[_row(first, row) for row in tables[0]],
+        rows=[_row(row) for row in tables[0]],
         bars=[
-            _bar(first, row, beside.get(row.metric))
+            _bar(row, beside.get(row.metric))
             for name in BARS
             for row in tables[0]
             if row.metric == name
         ],
-        audited=first.reviewed is not None and not first.reviewed.audited,
+        fixed=(fixed := fixed_words(evaluations)),
+        off=Markup(" disabled") if fixed else "",
         other=ANSWERS[other] if other else "",
         compared=_compare(evaluations, tables),
         tops=[
-            (evaluation.name, _row(evaluation, row))
+            (evaluation.name, _row(row))
             for evaluation in evaluations
             for row in evaluation.top_rows
         ],
@@ -213,7 +213,7 @@ def _facts(evaluation: Evaluation) -> dict[str, Any]:
 def _lead(evaluation: Evaluation) -> dict[str, str]:
     row = main_row(evaluation)
     assert row is not None  # noqa: S101 - every evaluation has areas
-    leads, follows = _answer(evaluation, row)
+    leads, follows = _answer(row)
     return {
         "light": light_words(evaluation),
         "text": f"{metric_title(row.metric)}{place_words(None, row.top)} {leads}",
@@ -252,43 +252,40 @@ def _reviewed(evaluation: Evaluation) -> dict[str, Any] | None:
         return None
     return {
         "kinds": [ANSWERS[kind] for kind in answers[0][1]],
-        "rows": [
-            (title(row), [estimate_words(evaluation, e) for e in found.values()])
-            for row, found in answers
-        ],
+        "rows": [(title(row), [value_words(e) for e in found.values()]) for row, found in answers],
         "labels": labels_words(evaluation),
         "lacking": lacking_words(evaluation),
     }
 
 
-def _answer(evaluation: Evaluation, row: MetricRow) -> tuple[str, str]:
-    """Return what leads, the value or the range of what is little but a guess; and the other."""
-    if is_guess(evaluation, row):
-        return guess_words(row.estimate)
+def _answer(row: MetricRow) -> tuple[str, str]:
+    """Return what leads, the value or a range without one; and what follows."""
+    if row.estimate.range_only:
+        return _range(row), ""
     return number(row.estimate.value), _range(row)
 
 
-def _row(evaluation: Evaluation, row: MetricRow) -> dict[str, str]:
+def _row(row: MetricRow) -> dict[str, str]:
     found = row.estimate
-    guess = is_guess(evaluation, row)
     return {
         "title": title(row),
         "naive": number(row.naive),
-        "value": " ".join(guess_words(found)) if guess else number(found.value),
+        "value": "" if found.range_only else number(found.value),
         "range": _range(row),
         "least": bound_words(row),
         "needs": needs_words(row),
     }
 
 
-def _bar(evaluation: Evaluation, row: MetricRow, beside: Estimate | None) -> dict[str, Any]:
+def _bar(row: MetricRow, beside: Estimate | None) -> dict[str, Any]:
     """Return the places of the marks of a bar from 0 to 1, in percent; and what stands beside it.
 
     `beside` is the other answer of reviews, if there are two.
     """
     found = row.estimate
     exists, bounded = not math.isnan(found.value), row.lower_bound is not None
-    leads, follows = _answer(evaluation, row)
+    ranged = exists or found.range_only
+    leads, follows = _answer(row)
     return {
         "metric": row.metric,
         "title": metric_title(row.metric),
@@ -301,6 +298,7 @@ def _bar(evaluation: Evaluation, row: MetricRow, beside: Estimate | None) -> dic
         if beside is None or math.isnan(beside.value)
         else {end: _place(getattr(beside, end)) for end in ("value", "low", "high")},
         "no_value": "" if exists else Markup(" hidden"),
+        "no_range": "" if ranged else Markup(" hidden"),
         "no_least": "" if bounded else Markup(" hidden"),
         "text": leads,
         "range": follows,
@@ -318,7 +316,7 @@ def _compare(
     return [
         {
             "name": evaluation.name,
-            "cells": [(metric_title(row.metric), *_answer(evaluation, row)) for row in table],
+            "cells": [(metric_title(row.metric), *_answer(row)) for row in table],
             "light": light_words(evaluation),
         }
         for evaluation, table in zip(evaluations, tables, strict=True)

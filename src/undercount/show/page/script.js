@@ -1,6 +1,7 @@
 // ---- everything that follows from the state ----
 let drawn = {};
 function update(everything = false) {
+  stay();
   const model = models[state.model], i = indexOf(model), all = models.map(rowsOf), rows = all[state.model];
   const share = shareOf(model), purity = purityOf(model), limit = limitOf(model, purity), ruled = ruledOut(model);
   $("share").value = share; $("purity").value = purity;
@@ -15,7 +16,7 @@ function update(everything = false) {
   rows.forEach((row, k) => {
     const c = $("numbers").rows[k].cells, bias = row.bias ? span(...row.bias) : state.gamma > 1 ? "–" : "";
     const name = k < POINT.length ? `${title(row.name)}@${cut}` : title(row.name);
-    [name, number(row.naive), row.guess ? answer(row).join(" ") : number(row.value), span(row.low, row.high), bias, row.bound, row.needs].forEach((words, j) => cell(c[j], words));
+    [name, number(row.naive), row.open ? "" : number(row.value), span(row.low, row.high), bias, row.bound, row.needs].forEach((words, j) => cell(c[j], words));
   });
   text("flagged", flaggedWords(model, rows, i));
   const lead = leadOf(model, rows), light = lightOf(model, rows, ruled), still = !moved(), claim = claimOf(model);
@@ -24,7 +25,7 @@ function update(everything = false) {
   text("lead", `${title(lead.name)}${lead.place || ""} ${leads}`);
   text("lead-range", follows + (lead.bias ? ` · labelling bias up to Γ: ${span(...lead.bias)}` : ""));
   // The light is that of the claim, not of the number: both stand there.
-  text("headline", `${$("lead").textContent} ${lead.guess ? $("lead-range").textContent : `(${$("lead-range").textContent})`}${claim ? ` · ${claimName(model, claim).replace(`${title(lead.name)} `, "")}` : ""} · ${light}`);
+  text("headline", `${$("lead").textContent} ${lead.open ? "" : `(${$("lead-range").textContent})`}${claim ? ` · ${claimName(model, claim).replace(`${title(lead.name)} `, "")}` : ""} · ${light}`);
   text("claim", state.goal < 0 ? (changed() && claim && !model.verdict.required ? claimWords(claim) : model.words.claim) : claimWords(claim) + " (set here)");
   if (document.activeElement !== $("goal-value")) $("goal-value").value = claim ? claim.value : "";
   $("goal-metric").value = claim && CLAIMED.includes(claim.metric) ? claim.metric : CLAIMED[0];
@@ -66,7 +67,7 @@ function compare(all) {
     rows.forEach((row, j) => {
       const best = Math.max(...all.map((other) => other[j].value).filter(Number.isFinite));
       answer(row).forEach((words, side) => cell(c[j + 1].childNodes[side], words));
-      c[j + 1].className = row.value === best && !row.guess ? "value" : "";
+      c[j + 1].className = row.value === best ? "value" : "";
     });
     cell(c[10], lightOf(models[k], rows, ruledOut(models[k])));
   });

@@ -52,10 +52,13 @@ const purityOf = (model) => state.purity < 0 ? model.label_purity.value : state.
 // The threshold's slider moves all models to the same place in their order of rows.
 const indexOf = (model) => state.place < 0 ? model.start : clip(Math.round(state.place * model.m), 1, model.m);
 const shown = (k) => !(state.hide >> k & 1);
-// A bias says nothing of what reviews found: with it they are left aside, as with any other slider.
-const moved = () => ["share", "purity", "place"].some((name) => state[name] >= 0) || state.gamma > 1 && models.some((m) => m.reviews);
-// Whether the share is the model's own, with its interval; once reviews are left aside it is one that was set.
-const aside = (model) => !!model.reviews && moved(), own = (model) => state.share < 0 && !aside(model);
+// Where reviews determine the share, or rows come in clusters, the script cannot repeat the library's numbers.
+const fixed = models.some((m) => m.fixed), stay = () => { if (fixed) Object.assign(state, { share: -1, purity: -1, gamma: 1, place: -1 }); };
+const moved = () => ["share", "purity", "place"].some((name) => state[name] >= 0);
+// Whether the share is the model's own, with its interval.
+const own = () => state.share < 0;
+// Whether labels and scores leave the share open: numbers that depend on it then have a range and no value.
+const open = (model) => model.range_only && own(model);
 function cutOf(model) {
   const i = indexOf(model), t = i === model.start ? model.cut : model.curve.threshold[i - 1];
   if (t === null) return i < model.m ? "∞" : "−∞";
@@ -77,6 +80,7 @@ function readHash() {
   if (!(state.goal >= 0 && state.goal <= 1)) state.goal = -1;
   state.gamma = clip(state.gamma, 1, 5); state.place = clip(state.place, -1);
   if (!models[state.model]) state.model = 0;
+  stay();
 }
 function hash() {
   const parts = Object.keys(first).filter((name) => state[name] !== first[name]).map((name) => `${name}=${+state[name].toPrecision(10)}`);
@@ -119,7 +123,8 @@ function certainPrecision(model, i, purity) {
 function rowsOf(model) {
   const i = indexOf(model), gamma = state.gamma, share = shareOf(model), purity = purityOf(model), naive = model.naive || (model.naive = naiveCurve(model));
   const still = !moved(), ruled = ruledOut(model);
-  const low = model.plainNaive || (model.plainNaive = AREAS.map((name) => area(naive, name)));
+  // No slider moves them: those of all rows, which the page's cells are too coarse for.
+  const low = model.plainNaive || (model.plainNaive = AREAS.map((_, k) => model.rows[POINT.length + k][0] ?? NaN));
   const grows = purity === 1 && !model.sizes[2] && low[0] >= 0.5;
   return [...POINT, ...AREAS].map((name, j) => {
     const { area: isArea, prevalence, grows: rises } = FACTS[name], before = isArea ? low[AREAS.indexOf(name)] : METRICS[name](naive.tpr[i], naive.fpr[i], naive.prevalence);
@@ -136,14 +141,14 @@ function rowsOf(model) {
     row.needs = found ? found.needs.join(", ") : "random labels" + (impure ? ", prevalence, purity" : prevalence ? ", prevalence" : "");
     // Without hidden positives a case-control target has none: only the area has the naive value for a bound.
     if (grows && (certain || !found || found.labels !== "any") && rises.includes(model.sampling) && (name !== "mcc" || row.naive >= 0)) row.least = row.naive, row.certain = certain;
-    // A wide interval of a share that scores hardly tell, or of a few verdicts: a guess, which does not lead. A share that was moved is given.
-    row.guess = model.guess !== null && own(model) && (found || row.needs.includes("prevalence")) && row.high - row.low >= model.guess * Math.max(Math.abs(row.value), 1);
+    row.open = open(model) && row.needs.includes("prevalence") && Number.isFinite(row.low);
+    if (row.open) row.value = NaN;
     row.bound = row.least === undefined ? "" : (certain ? "" : "~") + number(row.least);
     return row;
   });
 }
-// What leads, the value or the range of a guess, and what follows.
-const answer = (row) => row.guess ? [span(row.low, row.high), `(guess ${number(row.value)})`] : [number(row.value), span(row.low, row.high)];
+// What leads, the value or a range without one, and what follows.
+const answer = (row) => row.open ? [span(row.low, row.high), ""] : [number(row.value), span(row.low, row.high)];
 // The highest rows lead, if they were asked for, until something is moved: then it is the page's threshold.
 function leadOf(model, rows) {
   const row = rows.find((r) => r.name === (model.threshold === null && !model.top ? "roc_auc" : "precision"));
@@ -152,8 +157,9 @@ function leadOf(model, rows) {
 // How many flagged cases are real, of so many that nothing rounds to all or none: the library's case_words.
 const SIZES = [10, 100, 1e3, 1e4, 1e5, 1e6];
 function caseWords(row, estimated = false) {
-  const values = [row.low, row.value, row.high], near = (v) => Math.floor(v + 0.5), speaks = (of) => (v) => near(of * v) > 0 && near(of * v) < of || v <= 1e-9 || v >= 1 - 1e-9;
-  const of = SIZES.find((n) => values.every(speaks(n))) || 1e6, [few, found, most] = values.map((v) => near(of * v));
+  const values = row.open ? [row.low, row.high] : [row.low, row.value, row.high], near = (v) => Math.floor(v + 0.5), speaks = (of) => (v) => near(of * v) > 0 && near(of * v) < of || v <= 1e-9 || v >= 1 - 1e-9;
+  const of = SIZES.find((n) => values.every(speaks(n))) || 1e6, few = near(of * row.low), found = near(of * row.value), most = near(of * row.high);
+  if (row.open) return few === most ? `About ${few} of every ${of} flagged cases are real` : `Between ${few} and ${most} of every ${of} flagged cases are real`;
   if (found === 0 || found === of) { // no estimate is sure of all, or of none
     if (few === most) return found ? "All flagged cases are real" : "No flagged case is real";
     const cut = found ? (n) => Math.floor(n * row.low) : (n) => Math.ceil(n * row.high), all = SIZES.find((n) => cut(n) > 0 && cut(n) < n) || 1e6;
@@ -163,9 +169,9 @@ function caseWords(row, estimated = false) {
   return `About ${found} of every ${of} flagged cases ${found === 1 ? "is" : "are"} real${few === most ? "" : ` (${few} to ${most})`}`;
 }
 function sentence(model, lead, support) {
-  const hangs = model.guess !== null && own(model), end = (hangs && model.doubt || "") + ".";
+  const hangs = model.estimated && own(model), end = (hangs && model.doubt || "") + ".";
   const low = lead.naive < lead.low && !model.verdict.reason; // only then is the naive value too low
-  if (!Number.isFinite(lead.value)) return "This number does not exist at the values set below.";
+  if (!lead.open && !Number.isFinite(lead.value)) return "This number does not exist at the values set below.";
   if (lead.name === "precision") {
     const why = ` "Precision ${percent(lead.naive)}" is too low because many "false alarms" are positives nobody has labelled yet.`;
     return `${caseWords(lead, hangs)}${end}${low && model.single ? why : ""}${support}`;
@@ -186,8 +192,8 @@ function flaggedWords(model, rows, i) {
   const plain = model.units.every((u) => u === 1); // else sums of weights, which are no rows
   const say = plain ? whole : (v) => v.toLocaleString("en", { maximumSignificantDigits: 4 });
   const value = say(all * p.value), ends = span(all * p.low, all * p.high, say);
-  const real = `, ${p.guess ? `${ends} real (guess ${value})` : `about ${value} real (${ends})`}, ${say(known)} of them already known${n > 0 ? `, ${say(n)} known to be negative` : ""}`;
-  return `Flagged: ${plain ? `${say(all)} ${all === 1 ? "row" : "rows"}` : `rows of total weight ${say(all)}`} (${percent(all / model.total)})${Number.isFinite(p.value) ? real : ""}.`;
+  const real = `, ${p.open ? `${ends} real` : `about ${value} real (${ends})`}, ${say(known)} of them already known${n > 0 ? `, ${say(n)} known to be negative` : ""}`;
+  return `Flagged: ${plain ? `${say(all)} ${all === 1 ? "row" : "rows"}` : `rows of total weight ${say(all)}`} (${percent(all / model.total)})${p.open || Number.isFinite(p.value) ? real : ""}.`;
 }
 const text = (id, words) => { const node = $(id); if (node.textContent !== words) node.textContent = words; };
 const cell = (node, words) => { if (node.textContent !== words) node.textContent = words; };

@@ -82,11 +82,11 @@ function hiddenTexts(model) {
   const [said, , limit] = hidden(model) ? shareTexts(model, judgeNow(model)) : [[]];
   return said.length === 1 ? [said[0], limit] : percentsBeside([shareOf(model)], [[limitOf(model, purityOf(model)), "above"]]).flat();
 }
-const shareText = (model) => hiddenTexts(model)[0], limitText = (model) => hiddenTexts(model)[1];
+const shareText = (model) => open(model) ? `0 – ${percent(model.hidden_share.high)}` : hiddenTexts(model)[0], limitText = (model) => hiddenTexts(model)[1];
 // What is judged now: where the claim holds; nothing where it is not followed.
 function judgeNow(model) {
   const claim = claimOf(model);
-  return claim && followed(model, claim) && (!model.reviews || aside(model)) ? judge(model, claim, claimAt(model)) : null;
+  return claim && followed(model, claim) && !model.bands ? judge(model, claim, claimAt(model)) : null;
 }
 function claimWords(claim) {
   const rate = !FACTS[claim.metric]?.area && claim.metric !== "mcc" && Math.abs(claim.value) <= 1;
@@ -104,7 +104,7 @@ function ifWords(model) {
   const said = shareTexts(model, judgeNow(model))[0].join(" – ").replace(" % –", " –");
   if (own(model) && state.purity < 0 && model.share_given) return model.condition.replace("{}", said) + gammaWords(" and ");
   const pure = purityOf(model) === 1 ? "" : ` and ${percent(purityOf(model))} of the labels are right`;
-  return `if ${said} are hidden${pure}${gammaWords(" and ")}${model.reviews ? ", without the reviews" : ""}`;
+  return `if ${said} are hidden${pure}${gammaWords(" and ")}`;
 }
 const gammaWords = (before) => state.gamma > 1 ? `${before}Γ is at most ${state.gamma.toFixed(2)}` : "";
 const UNSUPPORTED = "not supported";
@@ -112,13 +112,14 @@ const UNSUPPORTED = "not supported";
 const doubted = (model) => model.checks.some((c) => c.code === "UC016" && c.level === "warn");
 function lightOf(model, rows, ruled) {
   const claim = claimOf(model), i = claimAt(model), row = claimRow(model, claim, rows);
-  if (!changed() && state.goal < 0) return model.words.light;
+  if (!changed() && state.goal < 0 || !claim && model.verdict.light === "none") return model.words.light;
   if (!followed(model, claim)) return `${ifWords(model)}: not judged here`;
-  if (model.reviews && !changed()) return reviewLight(model, claim, row);
+  if (model.reviews) return reviewLight(model, claim, row);
   const no = changed() ? `${UNSUPPORTED} ${ifWords(model)}` : UNSUPPORTED;
-  if (model.verdict.reason || ruled || !row || !Number.isFinite(row.value)) return no;
+  if (model.verdict.reason || ruled || !row || !row.open && !Number.isFinite(row.value)) return no;
   // A bias is set: the claim must survive it, and metrics for which it is not followed support none.
   if (state.gamma > 1 && !(row.bias && meets(claim, ...row.bias))) return no;
+  if (model.bands) return !meets(claim, row.low, row.high) ? no : model.share_given ? ifWords(model) : "depends on the prevalence";
   if (!own(model)) return holdsAt(model, claim, i, shareOf(model), purityOf(model)) ? ifWords(model) : no;
   const found = judge(model, claim, i), pure = purityOf(model) === 1 && model.label_purity.low === 1;
   if (found.all && pure && found.possible) return changed() ? ifWords(model) : doubted(model) ? "depends on out-of-fold scores" : "robust if labels are fair and right";
@@ -147,8 +148,9 @@ function reviewLight(model, claim, row) {
 function changeWords(model, rows, i) {
   const claim = claimOf(model), share = shareOf(model), purity = purityOf(model);
   if (!changed() && state.goal < 0) return model.words.change;
-  if (!claim || model.reviews && !changed()) return model.words.change;
+  if (!claim || model.reviews) return model.words.change;
   if (!followed(model, claim)) return `${claimName(model, claim)} is not followed by the sliders`;
+  if (model.bands) return `${claimName(model, claim)} is judged by its interval here; other shares are not followed`;
   const name = claimName(model, claim), found = judge(model, claim, i);
   if (model.verdict.reason) return `${name} cannot be claimed while ${model.verdict.reason} stands`;
   if (!found.region) return `${name} holds at no share of hidden positives that the scores allow`;
