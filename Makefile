@@ -73,8 +73,8 @@ test:
 pytest: .venv/test .venv/browser .venv/database
 	$(PYTEST)
 
-# The daily loop: nouns, laws, verdicts and words, without browsers, engines and simulations.
-QUICK := tests/golden tests/laws tests/test_layers.py tests/test_public_api.py tests/test_shares.py \
+# The daily loop: nouns, laws, the matrix, verdicts and words, without browsers, engines and simulations.
+QUICK := tests/golden tests/laws tests/matrix tests/test_layers.py tests/test_public_api.py tests/test_shares.py \
   tests/test_counts.py tests/test_curve.py tests/test_errors.py tests/test_estimate.py \
   tests/read/test_verdict.py tests/read/test_requirement.py tests/read/test_results.py \
   tests/show/test_text.py tests/show/test_plain_words.py

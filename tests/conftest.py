@@ -21,3 +21,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],  # which a busy machine is
 )
 settings.load_profile("same")
+
+
+def pytest_collection_modifyitems(items):
+    """Run what waits for a virtual machine first, in one process.
+
+    Tests at the end of a process's list may be taken over by another, which would start a Spark of
+    its own for them.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("spark") is None)
