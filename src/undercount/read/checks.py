@@ -67,7 +67,7 @@ def checklist(
     area, cells = counts.auc("positive", "unlabeled"), counts.canonical.thinned
     checks = [
         fit_check(cells, shares, estimated=estimated, leaked=area >= LEAKED),
-        _agreement(estimates or {}, _named_share(shares)),
+        _agreement(estimates or {}, shares),
         _labels(counts),
         _ties(cells),
         _constant(cells),
@@ -247,7 +247,7 @@ def _named_share(shares: Shares) -> float:
     return math.nan if span is not None and span.low <= 0 else shares.unlabeled_prevalence
 
 
-def _agreement(estimates: Mapping[str, Estimate], share: float) -> Check:
+def _agreement(estimates: Mapping[str, Estimate], shares: Shares) -> Check:
     """UC002: the estimators should agree on the prevalence."""
     if len(estimates) < 2:  # noqa: PLR2004 - nothing to compare
         return Check(
@@ -255,7 +255,7 @@ def _agreement(estimates: Mapping[str, Estimate], share: float) -> Check:
             "ok",
             "no prevalence was estimated from scores, so that there are no estimators to compare",
         )
-    values = {name: estimate.value for name, estimate in estimates.items()}
+    share, values = _named_share(shares), {name: one.value for name, one in estimates.items()}
     low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
     message = f"{len(values)} methods answer from {_percent(values[low])} ({low}) to "
     message += f"{_percent(values[high])} ({high}) hidden positives"
@@ -270,10 +270,18 @@ def _agreement(estimates: Mapping[str, Estimate], share: float) -> Check:
     return Check(
         CODES["agreement"],
         "warn",
-        message + ". They disagree, so trust the interval more than the estimate, and neither if "
-        "these scores are unlike the simulated ones",
+        f"{message}. They disagree, so {_trusted(shares)} if these scores are unlike the simulated "
+        "ones",
         REVIEW,
     )
+
+
+def _trusted(shares: Shares) -> str:
+    """Say what is left to trust where methods disagree: the range, or the interval."""
+    span = shares.unlabeled_prevalence_interval
+    if span is None or span.low > 0:
+        return "trust the interval more than the estimate, and neither"
+    return f"trust the range, 0 to {_percent(span.high)}, more than any of them, and not even that"
 
 
 def _worth_words(number: float, what: str) -> str:
@@ -480,12 +488,17 @@ def _many_hidden(counts: ScoreCounts, shares: Shares, doubt: Doubt) -> Check:
     )
 
 
+def _largest(row: MetricRow) -> float:
+    """Return the largest value that is no surprise: the estimate, or the high end of a range."""
+    return row.estimate.high if row.estimate.range_only else row.estimate.value
+
+
 def naive_check(rows: Sequence[MetricRow], shares: Shares) -> Check:
     """UC007: hidden positives make a useful classifier look worse, not better."""
     above = [
         spoken(row.metric) if row.threshold is None else row.label
         for row in rows
-        if row.naive > row.estimate.value + ROUNDING and grows(row.metric, row.naive, shares)
+        if row.naive > _largest(row) + ROUNDING and grows(row.metric, row.naive, shares)
     ]
     if not above:
         return Check(CODES["naive-above"], "ok", "no naive value is above its estimate")

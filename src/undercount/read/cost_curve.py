@@ -1,5 +1,6 @@
 """What errors cost along the thresholds, with a band; and where they cost least."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -32,13 +33,15 @@ class CostCurve:
         The net benefit at each, at the chance at which a row is just worth flagging:
         false_positive over the sum of both costs. Empty if one of them is 0.
     none, everything : float
-        The cost if no row is flagged, and if all are.
+        The cost if no row is flagged, and if all are; NaN where the share of hidden positives is
+        a range without a value.
     own : float, optional
         The evaluation's own threshold, if it has one.
     here : Estimate, optional
         The cost there.
     best : BestThreshold
-        Where the cost is least, with what that gains.
+        Where the cost is least, with what that gains; rates that depend on the share are NaN where
+        it is a range without a value.
 
     Notes
     -----
@@ -90,6 +93,9 @@ def cost_curve(
     named = {name: costs.get(name, 0.0) for name in ("false_positive", "false_negative")}
     chance = named["false_positive"] / sum(named.values())
     prevalence = evaluation.prevalence
+    if evaluation.share_range_only:
+        best = best.without_share(recall_known=evaluation.supposes_right_labels)
+        prevalence = math.nan
     with collect_warnings():  # along a curve single rates leave their range by chance
         prices = tuple(evaluation.cost(each, **named) for each in thresholds.tolist())
         benefits = (

@@ -56,6 +56,14 @@ class BestThreshold(OperatingPoint):
     gain: Estimate | None = None
     over: float | None = None
 
+    def without_share(self, *, recall_known: bool) -> "BestThreshold":
+        """Return the point without rates that depend on a share to which the data do not point.
+
+        Recall depends on it only where labels may be wrong.
+        """
+        recall = self.tpr if recall_known else math.nan
+        return replace(self, tpr=recall, fpr=math.nan, prevalence=math.nan)
+
 
 @dataclass(frozen=True)
 class Goal:

@@ -26,7 +26,7 @@ from undercount.prevalence.pooled import PooledShares
 from undercount.read.differences import TARGET_OF, Question
 from undercount.read.evaluation import TOP_METRICS, Evaluation, MetricRow, render
 from undercount.read.intervals.heads import ranked_rows
-from undercount.read.metric_name import parse_metric, short_number, top_words
+from undercount.read.metric_name import parse_metric, short_number
 from undercount.read.requirement import Judgement, Requirement, Verdict, parse_requirements
 from undercount.read.segment_tests import (
     Deviation,
@@ -468,11 +468,15 @@ def unsure_words(rows: Sequence[MetricRow]) -> str:
 
 
 def hidden_share(evaluation: Evaluation) -> Estimate:
-    """Return the share of hidden positives that an evaluation uses, with its interval."""
+    """Return the share of hidden positives that an evaluation uses, with its interval.
+
+    The range alone where labels and scores point to no value in it.
+    """
     shares, level = evaluation.shares, evaluation.confidence_level
     value, span = shares.unlabeled_prevalence, shares.unlabeled_prevalence_interval
     low, high = (span.low, span.high) if span else (value, value)
-    return Estimate(value, low, high, confidence_level=level)
+    found = Estimate(value, low, high, confidence_level=level)
+    return found.without_value() if evaluation.share_range_only else found
 
 
 def make_row(
@@ -528,15 +532,27 @@ def fill_row(
 ) -> SegmentRow:
     """Make the line of a segment whose metrics are known, with what cannot be said."""
     words = [small_words(counts, pooled=pooled), unsure_words(rows)]
-    short = [row.top for row in rows if row.top is not None and math.isnan(row.estimate.value)]
+    short = [row.top for row in rows if row.top is not None and not row.estimate.exists]
     words += [few_rows_words(counts, short[0])] if short else []
+    used = used.without_value() if pooled and _names_no_share(used, rows) else used
     return SegmentRow(segment, counts, own, used, rows, "; ".join(filter(None, words)))
+
+
+def _names_no_share(pooled: Estimate, rows: Sequence[MetricRow]) -> bool:
+    """Whether scores leave a pooled share of 0 possible, so that they point to no value.
+
+    Known negatives point to one all the same, and then metrics that need the share have a value.
+    """
+    needing = [row.estimate for row in rows if FACTS[row.metric].needs_prevalence]
+    return pooled.low <= 0 and all(math.isnan(estimate.value) for estimate in needing)
 
 
 def few_rows_words(counts: ScoreCounts, top: float) -> str:
     """Say that a segment has fewer rows than the highest ones shall be."""
     rows = int(counts.cell_rows.sum())
-    return f"of its {rows:,} rows there are no {top_words(top)} highest ones"
+    return (
+        f"it has only {rows:,} row{'' if rows == 1 else 's'}, fewer than the {top:,.15g} asked for"
+    )
 
 
 def withhold(row: SegmentRow, why: str) -> SegmentRow:

@@ -17,11 +17,10 @@ SHOWN = 6
 def cost_words(curve: CostCurve) -> str:
     """Say what errors cost, where they cost least, and what that gains."""
     wrong, missed = curve.costs["false_positive"], curve.costs["false_negative"]
-    either = f"flagging no row costs {number(curve.none)} a row"
-    words = [
-        f"a false positive {wrong:g}, a false negative {missed:g}",
-        f"{either}, flagging all {number(curve.everything)}",
-    ]
+    words = [f"a false positive {wrong:g}, a false negative {missed:g}"]
+    if not math.isnan(curve.none):
+        either = f"flagging no row costs {number(curve.none)} a row"
+        words.append(f"{either}, flagging all {number(curve.everything)}")
     if curve.here is not None:
         words.append(f"at the threshold {spread_words(curve.here)}")
     best = curve.best

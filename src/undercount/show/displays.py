@@ -369,6 +369,12 @@ class ColumnsDisplay(Display):
         """Return the columns that are drawn."""
         return self.columns
 
+    @classmethod
+    def _without_values(cls, display: Self, column: str) -> Self:
+        """Return a display with NaN in a column whose values depend on a share nobody knows."""
+        unknown = np.full(len(display.columns[column]), np.nan)
+        return replace(display, columns={**display.columns, column: unknown})
+
 
 class RocDisplay(CurveDisplay):
     """Draw the recovered ROC curve within its bounds, beside the naive one.
@@ -514,8 +520,14 @@ class DecisionDisplay(ColumnsDisplay):
         return value, value - np.hypot(value - low, down), value + np.hypot(high - value, up)
 
     def _draw_band(self, axes: Any, x: str, y: str, style: dict[str, Any]) -> None:
+        band = self.columns[x], self.columns["low"], self.columns["high"]
+        if np.isnan(self.columns[y]).all():  # a range without a value
+            colour = {"color": style["color"]} if "color" in style else {}
+            label = style.get("label", self.name)
+            axes.fill_between(*band, **{"alpha": 0.2, "label": label, **colour})
+            return
         axes.plot(self.columns[x], self.columns[y], **{"label": self.name, **style})
-        axes.fill_between(self.columns[x], self.columns["low"], self.columns["high"], alpha=0.2)
+        axes.fill_between(*band, alpha=0.2)
 
 
 class CostDisplay(DecisionDisplay):
@@ -584,7 +596,8 @@ class CostDisplay(DecisionDisplay):
         """Draw the cost with its band, and those of flagging none and all."""
         self._draw_band(axes, "threshold", "cost", style)
         for flagged, cost in self.marks.items():
-            axes.axhline(cost, linestyle="--", linewidth=1, label=f"flag {flagged}")
+            if np.isfinite(cost):
+                axes.axhline(cost, linestyle="--", linewidth=1, label=f"flag {flagged}")
         axes.set(xlabel="threshold", ylabel="cost of errors a row")
 
 
@@ -647,14 +660,15 @@ class NetBenefitDisplay(DecisionDisplay):
         with collect_warnings():  # along a curve single rates leave their range by chance
             benefits = [evaluation.net_benefit(each, each) for each in chance.tolist()]
         columns = {"chance": chance, **_spread("net_benefit", benefits)}
-        prevalence = evaluation.prevalence
+        prevalence = np.nan if evaluation.share_range_only else evaluation.prevalence
         columns["all"] = prevalence - (1 - prevalence) * chance / (1 - chance)
         return cls(columns, {}, evaluation.name)
 
     def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         """Draw the curve with its band, flagging all, and none."""
         self._draw_band(axes, "chance", "net_benefit", style)
-        axes.plot(self.columns["chance"], self.columns["all"], linestyle="--", label="flag all")
+        if not np.isnan(self.columns["all"]).all():
+            axes.plot(self.columns["chance"], self.columns["all"], linestyle="--", label="flag all")
         axes.axhline(0.0, color="black", linewidth=1, label="flag none")
         top = float(np.nanmax(self.columns["high"]))
         axes.set(xlabel="chance at which flagging pays", ylabel="net benefit a row")
@@ -709,10 +723,14 @@ class HistogramDisplay(ColumnsDisplay):
         *,
         truth: Any = None,  # noqa: ARG003 - not drawn
     ) -> Self:
-        """Make the display of an evaluation: its own negatives."""
+        """Make the display of an evaluation: its own negatives.
+
+        They are NaN where labels and scores leave a range of the share and point to none.
+        """
         counts = _every_score(evaluation)
         if not evaluation.determined_by:
-            return cls.from_counts(counts, evaluation.shares, name=evaluation.name)
+            made = cls.from_counts(counts, evaluation.shares, name=evaluation.name)
+            return cls._without_values(made, "negative") if evaluation.share_range_only else made
         _refuse_merged(counts, "a histogram")
         kinds = {"labelled": counts.positive, "unlabeled": counts.unlabeled}
         kinds["negative"] = _negatives(evaluation, counts)
@@ -727,6 +745,8 @@ class HistogramDisplay(ColumnsDisplay):
         )
         lines = {"labelled": {"linestyle": "-", **style}, "negative": {"linestyle": "--"}}
         for column, look in lines.items():
+            if np.isnan(self.columns[column]).all():
+                continue
             label = "implied negatives" if column == "negative" else column
             axes.step(left, self.columns[column], **{"where": "post", "label": label, **look})
         axes.set(xlabel=self.name, ylabel="share of rows")
@@ -802,13 +822,15 @@ class CalibrationDisplay(ColumnsDisplay):
         *,
         truth: Any = None,  # noqa: ARG003 - not drawn
     ) -> Self:
-        """Make the display of an evaluation of random labels whose rows are independent."""
+        """Make the display of an evaluation of random labels whose rows are independent.
+
+        Where labels and scores leave a range of the share and point to none, intervals are left.
+        """
         source = evaluation.determined_by
         if source:
             raise InputError(
-                f"calibration is drawn from random labels and a prevalence, which the {source} "
-                "replace here, and there is no interval of a group of scores without them; "
-                "sweep the precision over the threshold instead",
+                f"calibration needs random labels and a prevalence; here the {source} determine "
+                "it; sweep the precision over the threshold instead",
                 code=NOT_IDENTIFIED,
             )
         if evaluation.clusters is not None:
@@ -818,12 +840,13 @@ class CalibrationDisplay(ColumnsDisplay):
                 "precision over the threshold instead",
                 argument="cluster",
             )
-        return cls.from_counts(
+        made = cls.from_counts(
             _every_score(evaluation),
             evaluation.shares,
             name=evaluation.name,
             confidence_level=evaluation.confidence_level,
         )
+        return cls._without_values(made, "positive_share") if evaluation.share_range_only else made
 
     @classmethod
     def _groups(cls, counts: ScoreCounts, shares: Shares, level: float) -> dict[str, FloatArray]:
@@ -864,9 +887,11 @@ class CalibrationDisplay(ColumnsDisplay):
         """Draw the groups beside the diagonal of perfect calibration."""
         axes.plot([0, 1], [0, 1], ":", color="gray", label="perfect")
         score, share = self.columns["score"], self.columns["positive_share"]
-        reach = share - self.columns["low"], self.columns["high"] - share
+        low, high = self.columns["low"], self.columns["high"]
         look = {"fmt": "o-", "capsize": 3, "label": self.name, **style}
-        axes.errorbar(score, share, reach, **look)
+        if np.isnan(share).all():  # ranges without a value: whiskers around nothing
+            share, look["fmt"] = (low + high) / 2, "none"
+        axes.errorbar(score, share, (share - low, high - share), **look)
         axes.set(xlabel="score", ylabel="share of positives")
 
 

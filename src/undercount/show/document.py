@@ -188,8 +188,8 @@ def _costs(evaluation: Evaluation) -> dict[str, Any]:
     best = curve.best
     return {
         **curve.costs,
-        "none": curve.none,
-        "everything": curve.everything,
+        "none": plain(curve.none),
+        "everything": plain(curve.everything),
         "here": curve.here and _spread(curve.here),
         "least": {
             "threshold": plain(best.threshold),

@@ -98,10 +98,16 @@ def _part(name: str, rows: Sequence[EstimatorRow]) -> dict[str, Any]:
 
 def _cells(row: EstimatorRow) -> dict[str, str]:
     known = row.low is not None and row.high is not None
+    value = _value_words(row)
+    span = f"{percent(row.low or 0.0)} – {percent(row.high or 0.0)}" if known else ""
+    # Where no value is named the range leads, and nothing follows it.
+    leads, follows = (f"0 – {percent(row.high or 0.0)}", "") if row.range_only else (value, span)
     return {
         "method": row.method,
-        "value": _value_words(row),
-        "range": f"{percent(row.low or 0.0)} – {percent(row.high or 0.0)}" if known else "",
+        "value": value,
+        "range": span,
+        "leads": leads,
+        "follows": follows,
         "bound": "" if row.upper_bound is None else percent(row.upper_bound, "above"),
         "note": row.note,
     }

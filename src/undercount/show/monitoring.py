@@ -9,7 +9,6 @@ from markupsafe import Markup
 from undercount import __version__
 from undercount.count.atomic_file import write_text
 from undercount.errors import Check
-from undercount.estimate import Estimate
 from undercount.read.alarm import Alarm
 from undercount.read.metric_name import short_number
 from undercount.read.monitoring import Monitoring, PeriodRow
@@ -26,11 +25,6 @@ HEADS = ("period", "rows", "flagged", "found", "arrived", "naive")
 LEAST_WIDTHS = (12, 9, 9, 7, 9, 8)
 # From here on a share rounds to 100.0 %, which is said of all labels alone.
 NEARLY_ALL = 0.9995
-
-
-def delayed_words(estimate: Estimate) -> str:
-    """Write an estimate that hangs on estimated delays; where it is wide its range leads."""
-    return value_words(estimate)
 
 
 def rests_on(found: Monitoring) -> list[str]:
@@ -95,7 +89,7 @@ def as_text(found: Monitoring) -> str:
     at = short_number(found.threshold)
     labels = {f"{metric_title(name)}@{at}": each for name, each in found.metrics.items()}
     wide = max([22 if room >= BESIDE else 17, *(len(label) + 2 for label in labels)])
-    lines += [f" {label:<{wide}}{delayed_words(each)}" for label, each in labels.items()]
+    lines += [f" {label:<{wide}}{value_words(each)}" for label, each in labels.items()]
     lines += ["", *_table(found, level, room), "", *_alarm(found, room)]
     return "\n".join(lines)
 
@@ -132,7 +126,7 @@ def _cells(row: PeriodRow) -> tuple[str, ...]:
 
 
 def _precision(row: PeriodRow) -> str:
-    return delayed_words(row.precision) if row.precision else f"– {row.note}"
+    return value_words(row.precision) if row.precision else f"– {row.note}"
 
 
 def arrived_words(share: float) -> str:
@@ -158,7 +152,7 @@ def alarm_words(found: Monitoring) -> tuple[str, str]:
         if date
     ]
     evidence = (
-        f"in {len(alarm.looks)} weekly looks, against {delayed_words(alarm.baseline)} in the "
+        f"in {len(alarm.looks)} weekly looks, against {value_words(alarm.baseline)} in the "
         f"baseline; at the last look the evidence of a fall was {_part(alarm, 1)} of what raises "
         f"the alarm, that of a rise {_part(alarm, 2)}"
     )
@@ -218,7 +212,7 @@ def as_page(found: Monitoring) -> str:
         delays=_sentence(delay_words(found)),
         said=_sentence(said),
         alarm=_sentence(alarm),
-        metrics=[(metric_title(name), delayed_words(each)) for name, each in found.metrics.items()],
+        metrics=[(metric_title(name), value_words(each)) for name, each in found.metrics.items()],
         table=[_page_row(row) for row in found.rows],
         rests=[_sentence(words) for words in rests_on(found)],
         checks=[_sentence(check_words(each)) for each in checks],
@@ -240,9 +234,7 @@ def _page_row(row: PeriodRow) -> dict[str, Any]:
         "found": f"{row.n_found:,}",
         "arrived": arrived_words(row.chance),
         "naive": number(row.naive),
-        "cell": interval_cell(row.precision, delayed_words(row.precision))
-        if row.precision
-        else None,
+        "cell": interval_cell(row.precision, value_words(row.precision)) if row.precision else None,
         "note": row.note,
     }
 

@@ -68,7 +68,7 @@ def share_words(row: SegmentRow) -> str:
     if row.share is None:
         return "–"
     ends = f"{percent(row.share.low)} – {percent(row.share.high)}"
-    if row.own_share is not None and row.share.low <= 0:  # scores point to no value
+    if row.share.range_only:
         return ends
     used = percent(row.share.value)
     if row.share.high > row.share.low:
@@ -134,7 +134,7 @@ def difference_lines(found: Evaluations) -> list[tuple[str, str]]:
             continue
         whole = found.heterogeneity(label)
         if math.isnan(whole.p_value):
-            lines.append((name, "too few segments with an interval to compare"))
+            lines.append((name, _incomparable_words(found, label)))
             continue
         tested = f"p {p_words(whole.p_value)}, {whole.n_segments} segments"
         if found.shared_out and needs_prevalence:
@@ -156,6 +156,13 @@ def difference_lines(found: Evaluations) -> list[tuple[str, str]]:
             )
         lines.append((name, words))
     return lines
+
+
+def _incomparable_words(found: Evaluations, label: str) -> str:
+    """Say why segments cannot be compared in a metric."""
+    if any(estimate.range_only for estimate in found.estimates(label).values()):
+        return "not compared: a range has no value to compare"
+    return "too few segments with an interval to compare"
 
 
 def _stand_out(found: Evaluations, label: str) -> list[Deviation]:

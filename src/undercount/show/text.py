@@ -355,7 +355,7 @@ def weakest_link(evaluation: Evaluation) -> str:
         says = f"do not contradict it (p = {evaluation.reviewed.p_value:.2g})"
         if evaluation.reviewed.undecided:
             says = "cannot tell yet"
-        return f"{fair} The reviews {says}; reviews alone need it not."
+        return f"{fair} The reviews {says}; reviews alone do not need it."
     if evaluation.chances is not None:
         return f"Are the chances of a label right?{_certain_words(evaluation.chances)}"
     return _share_question(evaluation, fair) + review_words(evaluation)
@@ -501,7 +501,7 @@ def labels_words(evaluation: Evaluation) -> str:
         )
     if reviewed.undecided:
         words = (
-            "may be a random sample of the positives or not: the reviews cannot tell yet "
+            "the reviews cannot tell yet whether labels are a random sample of the positives "
             f"({comparison.words}; {comparison.further_words})"
         )
     else:
@@ -820,16 +820,23 @@ def truth_text(
         for evaluation, values in zip(evaluations, truths, strict=True)
         for row, value in zip(evaluation.rows, values, strict=True)
     ]
-    table = [f" {'The hidden truth':<34}{head[0]:>8}{head[1]:>10}{head[2]:>8}   {head[3]}"]
+    answers = [_answer_alone(row.estimate) for _, row, _ in rows]
+    room = max(10, *(len(answer) + 2 for answer in answers))
+    table = [f" {'The hidden truth':<34}{head[0]:>8}{head[1]:>{room}}{head[2]:>8}   {head[3]}"]
     stacked = [" The hidden truth"]
     width = terminal_width()
-    for name, row, value in rows:
-        cells = [f"{each:.3f}" for each in (row.naive, row.estimate.value, value)]
+    for (name, row, value), answer in zip(rows, answers, strict=True):
+        cells = [f"{row.naive:.3f}", answer, f"{value:.3f}"]
         cells.append("yes" if value in row.estimate.interval else "no")
-        table.append(f" {name:<34}{cells[0]:>8}{cells[1]:>10}{cells[2]:>8}   {cells[3]}")
+        table.append(f" {name:<34}{cells[0]:>8}{cells[1]:>{room}}{cells[2]:>8}   {cells[3]}")
         stacked += stack(name, list(zip(head, cells, strict=True)), width)
     last = wrap(f"hidden positives among the unlabeled: {percent(hidden)} in truth", width)
     return "\n".join(["", *(stacked if too_wide(table, width) else table), last])
+
+
+def _answer_alone(estimate: Estimate) -> str:
+    """Write the value without its interval, or the range where there is no value."""
+    return value_words(estimate) if estimate.range_only else f"{estimate.value:.3f}"
 
 
 def tell_story(

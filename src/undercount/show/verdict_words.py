@@ -44,6 +44,8 @@ OF_THESE_ROWS = "{} of these rows are positive"
 CARRIED = ", and rates are the same there"
 NOWHERE = "holds at no share of hidden positives that the scores allow"
 SUGGESTED = "a round number below the interval"
+# What names a share that labels and scores leave open.
+SETTLING = "a known prevalence, or reviews"
 
 
 def light_words(evaluation: Evaluation) -> str:
@@ -181,7 +183,7 @@ def judged_words(evaluation: Evaluation) -> str:
     """Say what is judged and how it was chosen; why nothing is, if so."""
     verdict = evaluation.verdict
     if verdict.light == "none":
-        return "scores alone suggest none: set what you need"
+        return "scores alone suggest no target: set your own"
     if verdict.claim is None:
         return "nothing can be claimed"
     how = "as required" if verdict.required else SUGGESTED
@@ -287,10 +289,13 @@ def _range_words(said: list[str], *, least: bool) -> str:
 
 
 def _nothing_words(evaluation: Evaluation) -> str:
-    if evaluation.verdict.light == "none":
-        return "a known prevalence, or reviews"
-    if evaluation.verdict.light == "open":
+    verdict = evaluation.verdict
+    if verdict.light == "none":
+        return SETTLING
+    if verdict.light == "open":
         return "more verdicts"
+    if verdict.reason is not None and verdict.reason.advice:
+        return verdict.reason.advice
     if evaluation.top is not None:
         return "more labels: chance alone may leave no real case among the highest rows"
     if evaluation.threshold is None:
@@ -302,8 +307,10 @@ def _no_precision_words(evaluation: Evaluation, threshold: float) -> str:
     """Say what would allow a claim of the precision at a threshold."""
     rows = {row.metric: row for row in evaluation.rows}
     row = rows.get("precision")
-    if row is None or math.isnan(row.estimate.value):
+    if row is None or not row.estimate.exists:
         return "another threshold: no row is flagged at this one"
+    if row.estimate.range_only:
+        return SETTLING
     if row.estimate.value <= 0:
         return "another threshold: no row flagged at this one is estimated to be real"
     if "recall" in rows and rows["recall"].estimate.high < _flagged_share(evaluation, threshold):
@@ -311,7 +318,7 @@ def _no_precision_words(evaluation: Evaluation, threshold: float) -> str:
     random = "rows flagged at random may be real as often"
     chance = "at this threshold chance alone may leave no real case"
     known = evaluation.source != "estimated" or row.estimate.low <= 0
-    wanted = "more labels" if known else "a known prevalence, or reviews"
+    wanted = "more labels" if known else SETTLING
     return f"{wanted}: {random if row.estimate.low > 0 else chance}"
 
 

@@ -243,7 +243,7 @@ class LabelTest:
         many = (
             f"about {self.further_verdicts:,} more review{'s' if self.further_verdicts > 1 else ''}"
         )
-        return f"{many}, planned alike, would show a strong preference for some scores"
+        return f"{many} from the same plan would show a strong preference for some scores"
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,6 @@
 """Curves of cost and net benefit with their bands, drawn without a script."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,6 +23,7 @@ LEVEL = Markup(
 def draw_costs(curve: CostCurve) -> list[tuple[str, Markup]]:
     """Draw cost and net benefit against the rows flagged, with bands, beside none and all."""
     levels = {"flag none": curve.none, "flag all": curve.everything}
+    levels = {words: level for words, level in levels.items() if math.isfinite(level)}
     found = [("Cost a row", _figure(curve.flagged, curve.points, levels, "cost a row"))]
     if curve.benefits:
         drawn = _figure(curve.flagged, curve.benefits, {"flag none": 0.0}, "net benefit")
@@ -40,10 +42,12 @@ def _figure(
     across = Scale(0.0, float(flagged[-1]), LEFT, RIGHT)
     up = Scale(min(ends) - room, max(ends) + room, BOTTOM, TOP)
     parts = draw_axes(across, up, "rows flagged", name, HEIGHT)
-    there = np.isfinite(value) & np.isfinite(low) & np.isfinite(high)
+    there, valued = np.isfinite(low) & np.isfinite(high), np.isfinite(value)
     x = across(flagged[there])
     around = [_places(x, up(high[there])), _places(x[::-1], up(low[there])[::-1])]
-    parts += [BAND.format(" ".join(around)), LINE.format(_places(x, up(value[there])))]
+    parts.append(BAND.format(" ".join(around)))
+    if valued.any():  # else a range alone is known
+        parts.append(LINE.format(_places(across(flagged[valued]), up(value[valued]))))
     for words, level in levels.items():
         y = f"{up(level):.1f}"
         parts.append(LEVEL.format(LEFT, RIGHT, y, y, RIGHT, f"{up(level) - 4:.1f}", words))

@@ -235,7 +235,9 @@ const DRAW = {
     });
     hover(f, (v) => {
       const j = xs.reduce((b, u, k) => Math.abs(u - v) < Math.abs(xs[b] - v) ? k : b, 0), g = groups[j];
-      return [`score ${number(g.score)}: ${open(model) ? "" : percent(inside(g.share))} positive${g.low === undefined ? "" : ` (${span(inside(g.low), inside(g.high), percent)})`}`, g.score, inside(g.share)];
+      const reach = g.low === undefined ? "" : span(inside(g.low), inside(g.high), percent), value = percent(inside(g.share));
+      if (open(model)) return [`score ${number(g.score)}: ${reach} positive`, g.score, inside(g.high)];
+      return [`score ${number(g.score)}: ${value} positive${reach && ` (${reach})`}`, g.score, inside(g.share)];
     });
     tidy(f);
   },

@@ -168,17 +168,22 @@ function caseWords(row, estimated = false) {
   if (most - few >= 0.3 * of || estimated && few !== most) return `Between ${few} and ${most} of every ${of} flagged cases are real`;
   return `About ${found} of every ${of} flagged cases ${found === 1 ? "is" : "are"} real${few === most ? "" : ` (${few} to ${most})`}`;
 }
+// A check that fails, or at least warns.
+const checked = (model, code, ...levels) => model.checks.some((c) => c.code === code && levels.includes(c.level));
+// The library's plain_words: a sentence is asked only where random labels are assumed.
 function sentence(model, lead, support) {
-  const hangs = model.estimated && own(model), end = (hangs && model.doubt || "") + ".";
-  const low = lead.naive < lead.low && !model.verdict.reason; // only then is the naive value too low
+  const hangs = model.estimated && own(model), seen = lead.name === "precision" && checked(model, "UC010", "warn"), fair = "If the known positives are a fair sample, ";
+  const end = (hangs && model.doubt || "") + (seen ? ", if the scores are those of rows the model was not trained on." : ".");
+  const low = lead.naive < lead.low && !model.verdict.reason && !checked(model, "UC006", "fail"); // only then is the naive value too low
+  const given = (words) => lead.open ? fair + words[0].toLowerCase() + words.slice(1) : words;
   if (!lead.open && !Number.isFinite(lead.value)) return "This number does not exist at the values set below.";
   if (lead.name === "precision") {
-    const why = ` "Precision ${percent(lead.naive)}" is too low because many "false alarms" are positives nobody has labelled yet.`;
-    return `${caseWords(lead, hangs)}${end}${low && model.single ? why : ""}${support}`;
+    const why = ` ${fair}"precision ${percent(lead.naive)}" is too low: some "false alarms" are positives that nobody has labelled yet.`;
+    return `${given(caseWords(lead, hangs))}${end}${low && model.single ? why : ""}${support}`;
   }
   const pairs = lead.high - lead.low >= 0.3 || hangs && percent(lead.low) !== percent(lead.high) ? `${percent(lead.low)} to ${percent(lead.high)} of the cases` : `${percent(lead.value)} of the cases (${span(lead.low, lead.high, percent)})`;
-  const why = ` "AUC ${number(lead.naive)}" is too low because unlabeled positives count as errors.`;
-  return "A random positive scores above a random negative in " + pairs + end + (low ? why : "") + support;
+  const why = ` ${fair}"AUC ${number(lead.naive)}" is too low: unlabeled positives count as errors.`;
+  return given("A random positive scores above a random negative in ") + pairs + end + (low ? why : "") + support;
 }
 function passing(model, share) {
   const rates = POINT.some((name) => !estimate(model, name, indexOf(model), share, purityOf(model)).fits);

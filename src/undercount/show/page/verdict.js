@@ -109,7 +109,7 @@ function ifWords(model) {
 const gammaWords = (before) => state.gamma > 1 ? `${before}Γ is at most ${state.gamma.toFixed(2)}` : "";
 const UNSUPPORTED = "not supported";
 // The scores leave hardly a positive hidden, as those of rows that a model was trained on do: no light is green then.
-const doubted = (model) => model.checks.some((c) => c.code === "UC016" && c.level === "warn");
+const doubted = (model) => checked(model, "UC016", "warn");
 function lightOf(model, rows, ruled) {
   const claim = claimOf(model), i = claimAt(model), row = claimRow(model, claim, rows);
   if (!changed() && state.goal < 0 || !claim && model.verdict.light === "none") return model.words.light;
@@ -150,7 +150,7 @@ function changeWords(model, rows, i) {
   if (!changed() && state.goal < 0) return model.words.change;
   if (!claim || model.reviews) return model.words.change;
   if (!followed(model, claim)) return `${claimName(model, claim)} is not followed by the sliders`;
-  if (model.bands) return `${claimName(model, claim)} is judged by its interval here; other shares are not followed`;
+  if (model.bands) return `${claimName(model, claim)} is judged at the reported share only`;
   const name = claimName(model, claim), found = judge(model, claim, i);
   if (model.verdict.reason) return `${name} cannot be claimed while ${model.verdict.reason} stands`;
   if (!found.region) return `${name} holds at no share of hidden positives that the scores allow`;
