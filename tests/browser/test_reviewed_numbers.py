@@ -169,7 +169,7 @@ def test_another_claim_is_judged_by_the_interval_of_clusters(
         opened.page.fill("#goal-value", f"{goal:.3f}")
         opened.settle()
         assert opened.page.text_content("#light").startswith(words)
-        assert "other shares are not followed" in opened.page.text_content("#change")
+        assert "is judged at the reported share only" in opened.page.text_content("#change")
     opened.assert_quiet()
 
 

@@ -101,7 +101,7 @@ def test_a_segment_of_fewer_rows_keeps_its_other_metrics(rows):
     y[9] = 1
     found = uc.evaluate(y, score, by=by, unlabeled=0, unlabeled_prevalence=0.0, top=3)
     row = found.row("few")
-    assert "of its 2 rows there are no 3 highest ones" in row.note
+    assert "it has only 2 rows, fewer than the 3 asked for" in row.note
     values = {each.label: each.estimate.value for each in row.rows}
     assert np.isnan(values["recall@top 3"])
     assert np.isfinite(values["roc_auc"])
@@ -109,7 +109,7 @@ def test_a_segment_of_fewer_rows_keeps_its_other_metrics(rows):
     verdict = found.require("recall >= 0.2")
     outcomes = {each.subject: each.outcome for each in verdict.judgements}
     assert outcomes["score, segment few"] == "inconclusive"
-    assert "there are no 3 highest ones" in str(verdict)
+    assert "it has only 2 rows, fewer than the 3 asked for" in str(verdict)
 
 
 def test_the_command_shows_them(rows, tmp_path, capsys):

@@ -390,7 +390,7 @@ def test_displays_of_random_labels_are_refused_where_the_prevalence_is_determine
     found = evaluate(name)
     for display, words in (
         (uc.displays.SensitivityDisplay, f"the prevalence is determined by the {source}"),
-        (uc.displays.CalibrationDisplay, f"a prevalence, which the {source} replace here"),
+        (uc.displays.CalibrationDisplay, f"a prevalence; here the {source} determine it"),
     ):
         with pytest.raises(uc.InputError, match=words) as error:
             display.from_evaluation(found)

@@ -19,10 +19,10 @@ from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS, RANDOM_AUDIT
 from undercount.read.differences import Chance, Difference, Question, better_chance, possible_ends
 from undercount.read.evaluation import Evaluation
-from undercount.read.intervals.mass_gradients import MassGradient
+from undercount.read.intervals.mass_gradients import MassGradient, without_rounding
 from undercount.read.intervals.review_ends import moved_interval, sides_of
 from undercount.read.intervals.review_intervals import METHOD, ReviewedMetrics
-from undercount.read.review_differences import ReviewedModel
+from undercount.read.review_differences import ReviewedModel, wider_of
 
 if TYPE_CHECKING:
     from undercount.read.counted_model import RecountableRows
@@ -178,7 +178,7 @@ class _Pair:
         one, other = (
             m.moves(g, self.metric) for m, g in zip(self.models, self.gradients, strict=True)
         )
-        return one - other
+        return without_rounding(one - other, sum(g.rounding for g in self.gradients))
 
     @cached_property
     def drawn(self) -> tuple[float, float, AuditedModel]:
@@ -187,7 +187,7 @@ class _Pair:
         Either model's strata may be those in which verdicts count.
         """
         found = [(*model.metrics.drawn_variance(self.moves), model) for model in self.models]
-        variance, freedom, model = max(found, key=lambda each: float(each[0]))
+        variance, freedom, model = found[wider_of(*(float(each[0]) for each in found))]
         return float(variance), float(freedom), model
 
     @cached_property

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
 from undercount.assume.reviews import Reviews
-from undercount.curve import FloatArray
+from undercount.curve import ROUNDING, FloatArray
 from undercount.errors import InputError, named
 from undercount.estimate import Estimate
 from undercount.metric_facts import FACTS
 from undercount.read.differences import Difference, Question, possible_ends
-from undercount.read.intervals.mass_gradients import MassGradient, metric_values
+from undercount.read.intervals.mass_gradients import MassGradient, metric_values, without_rounding
 from undercount.read.intervals.review_ends import PATH, Gaps, moved_interval, sides_of
 from undercount.read.intervals.review_intervals import METHOD, ReviewedMetrics
 
@@ -75,7 +75,7 @@ def reviewed_differences(
     for one, other in itertools.combinations(models, 2):
         pair = (models[one], models[other]), (gradients[one], gradients[other])
         variance, freedom = _variance(*pair, population=question == "population")
-        value, error = gradients[one].value - gradients[other].value, math.sqrt(variance)
+        value, error = _value(pair[1]), math.sqrt(variance)
         ends = difference_ends(*pair, metric, level, variance, freedom)
         estimate = Estimate(value, *ends, error, level, ("reviews",), METHOD)
         better = value if FACTS[metric].higher_is_better else -value
@@ -103,7 +103,7 @@ def difference_ends(
     freedom: float,
 ) -> tuple[float, float]:
     """Return the ends of a difference's interval: linear ones, or moved ones if these are wider."""
-    value = gradients[0].value - gradients[1].value
+    value = _value(gradients)
     half = float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(variance)
     moved = _moved_ends(models, gradients, metric, level, variance, freedom)
     low, high = min(-half, float(moved.low)), max(half, float(moved.high))
@@ -123,10 +123,9 @@ def _moved_ends(
     As for one metric, where a handful of positives that one model alone flags make it lopsided:
     linear intervals covered .88 with 100 reviews.
     """
-    moves = [m.metrics.cells.moves(g.turned) for m, g in zip(models, gradients, strict=True)]
-    risk = (1 - level) / 2
-    found = [m.metrics.drawn_variance(moves[0] - moves[1])[0] for m in models]
-    drawn, wider = max(found), models[int(np.argmax(found))].metrics
+    moves, risk = _moves(models, gradients), (1 - level) / 2
+    found = [float(m.metrics.drawn_variance(moves)[0]) for m in models]
+    drawn, wider = max(found), models[wider_of(*found)].metrics
     student = float(stdtrit(freedom, 1 - risk))
     rows = student * math.sqrt(max(variance - drawn, 0.0))
 
@@ -135,7 +134,7 @@ def _moved_ends(
         return np.asarray(one - other)
 
     return moved_interval(
-        sides_of(wider.cells, wider.shares, moves[0] - moves[1]),
+        sides_of(wider.cells, wider.shares, moves),
         read,
         risk,
         (student / float(ndtri(1 - risk))) ** 2,
@@ -174,9 +173,29 @@ def drawn_variance(
     models: tuple[ReviewedModel, ReviewedModel], gradients: tuple[MassGradient, MassGradient]
 ) -> tuple[float, float]:
     """Return the variance that the draw of reviews causes, and its degrees of freedom."""
-    moves = [m.metrics.cells.moves(g.turned) for m, g in zip(models, gradients, strict=True)]
+    moves = _moves(models, gradients)
     # Positives are looked for by the plan's score and each model's: the wider answer counts.
-    return max(m.metrics.drawn_variance(moves[0] - moves[1]) for m in models)
+    found = [m.metrics.drawn_variance(moves) for m in models]
+    return found[wider_of(*(float(variance) for variance, _ in found))]
+
+
+def wider_of(one: float, other: float) -> int:
+    """Return the place of the larger variance; of two that only rounding tells apart the first."""
+    return int(other > one * (1 + ROUNDING))
+
+
+def _value(gradients: tuple[MassGradient, MassGradient]) -> float:
+    """Return the difference, 0 where only rounding tells two models apart."""
+    value = float(gradients[0].value - gradients[1].value)
+    return 0.0 if abs(value) <= ROUNDING else value
+
+
+def _moves(
+    models: tuple[ReviewedModel, ReviewedModel], gradients: tuple[MassGradient, MassGradient]
+) -> FloatArray:
+    """Return how far a difference moves if a row of each unit turns out to be positive."""
+    one, other = (m.metrics.cells.moves(g.turned) for m, g in zip(models, gradients, strict=True))
+    return without_rounding(one - other, gradients[0].rounding + gradients[1].rounding)
 
 
 def _gap(one: NDArray[np.intp], other: NDArray[np.intp], *by_cell: FloatArray) -> FloatArray:

@@ -177,8 +177,11 @@ def test_a_notebook_shows_the_page_in_a_frame_of_its_own() -> None:
 
 def test_packing_keeps_scripts_and_what_strings_hold() -> None:
     code = 'const a = "x = 1"; // gone\n  f(`${b ? `c : ${ d }` : "}"} = e`, /[`" ]+ ?/g);\n'
-    small = 'const a="x = 1";\nf(`${b ? `c : ${ d }` : "}"} = e`,/[`" ]+ ?/g);\n'
+    small = 'const a="x = 1";f(`${b ? `c : ${ d }` : "}"} = e`,/[`" ]+ ?/g);'
     assert tighten_script(code) == small
+    # Only where a statement has ended is a new line needed by nothing.
+    code = "if (a) {\n  b;\n  c()\n}\nd = () => {\n}\n[e,\nf]\n`g;\n}`\n"
+    assert tighten_script(code) == "if(a){b;c()}\nd=()=>{}\n[e,f]\n`g;\n}`\n"
     for text in (code, "é" * 999, ""):
         assert unpack(pack(text)) == text
     assert not set(pack(code * 99)) & set("<&\\\"'")

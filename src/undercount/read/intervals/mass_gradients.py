@@ -4,6 +4,7 @@ Where an assumption knows the positives cell by cell (reviews, say), a metric mo
 each cell by its gradient; the variance of an estimate is then that of a sum over rows.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,19 @@ RANKED = ("roc_auc", "lift_auc")
 # Relative step of central differences.
 _STEP = 1e-5
 _ROUNDING = 1e-8
+# How far rounding may put a derivative off, as a part of the largest one: of a formula, and of sums
+# over ranks.
+_EXACT, _SUMMED = 1e-12, 1e-10
+# How far it may put a metric of a table off, in units of the last place.
+_ULPS = 16
+# What each part of a table (true and false positives, false and true negatives) counts in metrics
+# that are means over rows.
+_COUNTED: dict[str, Callable[[float], tuple[float, ...]]] = {
+    "predicted_positive_rate": lambda _: (1, 1, 0, 0),
+    "accuracy": lambda _: (1, 0, 0, 1),
+    "expected_cost": lambda weight: (0, weight, 1 - weight, 0),
+    "net_benefit": lambda exchange: (1, -exchange, 0, 0),
+}
 _NOTHING = 1e-12  # of the rows: where all are positive, negatives still have a distribution
 
 
@@ -40,23 +54,43 @@ class MassGradient:
         The metric; an array if it was read of several sets of masses.
     positive, negative : array
         Its derivatives by the positives and the negatives of each cell.
+    rounding : float
+        How far rounding may put a derivative off; an array of one column for several sets.
     """
 
     value: Any
     positive: FloatArray
     negative: FloatArray
+    rounding: Any = 0.0
 
     @property
     def turned(self) -> FloatArray:
         """How much it moves if a negative row of each cell turns out to be positive."""
-        return self.positive - self.negative
+        return without_rounding(self.positive - self.negative, self.rounding)
 
     def __sub__(self, other: "MassGradient") -> "MassGradient":
         return MassGradient(
             self.value - other.value,
             self.positive - other.positive,
             self.negative - other.negative,
+            self.rounding + other.rounding,
         )
+
+
+def without_rounding(moves: FloatArray, rounding: Any) -> FloatArray:
+    """Return how far rows move a metric, 0 where that may be rounding.
+
+    Which way a row moves it, and how many rows do, is a matter of its sign: an unflagged row that
+    moved the net benefit by 1e-14 would be counted among those that leave it open.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.read.intervals.mass_gradients import without_rounding
+    >>> without_rounding(np.array([0.1, -1e-14]), 1e-12)
+    array([0.1, 0. ])
+    """
+    return np.asarray(np.where(np.abs(moves) <= rounding, 0.0, moves))
 
 
 def mass_gradient(
@@ -87,12 +121,12 @@ def mass_gradient(
         rows, ones = float(everyone.sum()), np.ones(len(everyone))
         share = positive.sum(axis=-1) / rows
         by_cell = np.multiply.outer((1 - share) / rows, ones), np.multiply.outer(share / rows, ones)
-        return MassGradient(share, by_cell[0], -by_cell[1])
+        return MassGradient(share, by_cell[0], -by_cell[1], _EXACT / rows)
     if FACTS[name].family != "threshold":
         if positive.ndim == 1:
             return _area(counts, positive, everyone, name, max_fpr)
         found = [_area(counts, row, everyone, name, max_fpr) for row in positive]
-        parts = ("value", "positive", "negative")
+        parts = ("value", "positive", "negative", "rounding")
         return MassGradient(*(np.array([getattr(e, part) for e in found]) for part in parts))
     return _point(positive, everyone, _flagged(counts, everyone, name, threshold, top), name, beta)
 
@@ -156,11 +190,16 @@ def _area(
         found = AREA_GRADIENTS[name](mass)
     everywhere = _centred(found.everyone, mass.everyone) / rows
     share, rate = mass.prevalence, float(np.asarray(found.prevalence))
-    return MassGradient(
-        found.value,
-        _centred(found.positive, mass.positive) / total + everywhere + rate * (1 - share) / rows,
-        _centred(found.negative, mass.negative) / others + everywhere - rate * share / rows,
-    )
+    by_positive = _centred(found.positive, mass.positive) / total + everywhere
+    by_negative = _centred(found.negative, mass.negative) / others + everywhere
+    slopes = by_positive + rate * (1 - share) / rows, by_negative - rate * share / rows
+    return MassGradient(found.value, *slopes, _SUMMED * _largest(np.array(slopes), (0, 1)))
+
+
+def _largest(values: FloatArray, axis: Any) -> FloatArray:
+    """Return the largest finite size of values, in one column."""
+    size = np.abs(values)
+    return np.asarray(np.where(np.isfinite(size), size, 0.0).max(axis=axis)[..., None])
 
 
 def _masses(positive: FloatArray, everyone: FloatArray) -> Recovered:
@@ -181,8 +220,24 @@ def _point(
     positive: FloatArray, everyone: FloatArray, above: FloatArray, name: str, beta: float
 ) -> MassGradient:
     """Return a metric of flagged rows (a part of each cell), with its gradient."""
-    table, rows = _table(positive, everyone, above), everyone.sum()
-    total = positive.sum(axis=-1)
+    table, outer = _table(positive, everyone, above), np.multiply.outer
+    slopes, rounding = _slopes(table, name, beta)
+    return MassGradient(
+        _of_table(table, name, beta)[()],
+        outer(slopes[0], above) + outer(slopes[2], 1 - above),
+        outer(slopes[1], above) + outer(slopes[3], 1 - above),
+        rounding,
+    )
+
+
+def _slopes(table: FloatArray, name: str, beta: float) -> tuple[FloatArray, FloatArray]:
+    """Return how a metric moves with each part of its table, and how far rounding puts that off."""
+    rows, total = table.sum(axis=0), table[0] + table[2]
+    if name in _COUNTED:
+        # What a part counts does not depend on the others: parts that count alike do so exactly.
+        counts = np.array(_COUNTED[name](beta), dtype=float)
+        slopes = np.subtract.outer(counts, counts @ table / rows) / rows
+        return slopes, _EXACT * _largest(slopes, 0)
     # Positives may be none, or fewer, by the chance of the draw: a step must still be felt.
     step = _STEP * np.maximum(np.minimum(total, rows - total), _STEP * rows)
     # Where a cell is empty the slope is that on the side where tables exist.
@@ -198,12 +253,8 @@ def _point(
     # A part of the table that is not in the metric moves it by rounding alone, which would leave a
     # variance of 1e-24 where every flagged row was looked at.
     slopes = np.where(np.abs(slopes) < _ROUNDING * np.abs(slopes).max(axis=0), 0.0, slopes)
-    outer = np.multiply.outer
-    return MassGradient(
-        _of_table(table, name, beta)[()],
-        outer(slopes[0], above) + outer(slopes[2], 1 - above),
-        outer(slopes[1], above) + outer(slopes[3], 1 - above),
-    )
+    off = _ULPS * np.finfo(float).eps * _largest(ends, (0, 1)) / np.asarray(step)[..., None]
+    return slopes, off + _SUMMED * _largest(slopes, 0)
 
 
 def _table(positive: FloatArray, everyone: FloatArray, above: FloatArray) -> FloatArray:

@@ -29,6 +29,9 @@ HALF = 0.5
 TIMES_LEFT = 10
 # Of more rows than this, whole ones are no other than parts of rows.
 MOST_COUNTED = 10_000
+# Whole numbers of rows, and shares of half of them, are what they are but for rounding, whatever
+# the order in which they were summed up.
+ROUNDING, NEARLY_WHOLE = 1e-9, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +80,14 @@ class Side:
             open_ = (each.sum(axis=-1) > 0) & (self.most > 0)
             total = np.where(open_, each.sum(axis=-1), 1.0)
             # The end beyond which nothing was seen rests on the smooth share.
-            middle = np.where((share < HALF) == up, smooth, np.clip(share, 1e-12, 1 - 1e-12))
+            middle = np.where(
+                (share < HALF - ROUNDING) == up, smooth, np.clip(share, 1e-12, 1 - 1e-12)
+            )
             number, usual = (p * (1 - p) * most**2 / (total * widened) for p in (middle, smooth))
             heavy = (each * self.moves * self.row_weight).sum(axis=-1)
             rows = most * total / np.where(heavy > 0, heavy, 1.0)  # as heavy as those that vary
             end = _share_end(share, number, risk, up=up)
-            few = open_ & (usual * TIMES_LEFT > rows) & (rows < MOST_COUNTED)
+            few = open_ & (usual * TIMES_LEFT > rows) & (rows < MOST_COUNTED - HALF)
             if np.any(few):
                 counted = _counted_ends(share, number, np.where(few, rows, 1.0), risk, up=up)
                 end = np.where(few, counted, end)
@@ -123,7 +128,7 @@ def _counted_end(share: float, number: float, rows: float, risk: float, *, up: b
     beta-binomial distribution).
     """
     seen = rows * number / max(rows - number, 1e-6 * rows)
-    many, more = math.ceil(rows - 1e-9), part_more(risk) if up else 1 - part_more(risk)
+    many, more = math.ceil(rows - NEARLY_WHOLE), part_more(risk) if up else 1 - part_more(risk)
     yes, no = share * seen + more, (1 - share) * seen + 1 - more
     positive = np.arange(many + 1.0)
     log = betaln(positive + yes, many - positive + no) - betaln(yes, no)

@@ -27,6 +27,8 @@ LONELY = (0.1, 0.2)
 # Expected coefficients of the labels' log odds and the rank of the score, and their spreads.
 RANKED = np.array([0.0, 1.0, 0.0]), np.array([SHIFT, SLOPE, 1.0])
 SMALLEST = 1e-9
+# A variance is nothing beside the mean square of which it is so small a part.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +97,9 @@ class StratumShares:
         excess = moves * (share - self.posterior)
         middle = _means(self.stratum, self.unlabeled, excess, n_strata)
         squares = _means(self.stratum, self.unlabeled, excess**2, n_strata)
-        return np.asarray(np.maximum(squares - middle**2, 0.0))
+        found = squares - middle**2
+        # Where all rows of a stratum are alike nothing is open, not what rounding leaves.
+        return np.asarray(np.where(found > ROUNDING * squares, found, 0.0))
 
 
 def likely_chances(cells: ReviewedCells, scores: Sequence[float]) -> Iterator[FloatArray]:

@@ -5,6 +5,8 @@ import zlib
 
 # What a space beside does not separate; words and numbers stay apart.
 _TIGHT = re.compile(r" ?([=<>+*/?:&|,;{}()\[\]]+) ?")
+# What a new line beside does not end.
+_INSIDE = re.compile(r"(?<=[;{,])\n+|\n+(?=})")
 # Strings, templates without values, and regular expressions, in which spaces mean something.
 _LITERAL = re.compile(
     r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'"""
@@ -22,13 +24,13 @@ def tighten_style(text: str) -> str:
 
 
 def tighten_script(text: str) -> str:
-    """Return a script without comments, indents and spaces around signs."""
+    """Return a script without comments, indents, and spaces and new lines that it does not need."""
     text = re.sub(r"(?m)(^|\s)//.*$|^ +", "", text)  # an address has no space before its //
     return "".join(_tighten(part, code=code) for part, code in _parts(text))
 
 
 def _tighten(part: str, *, code: bool) -> str:
-    return _TIGHT.sub(r"\1", part) if code else part
+    return _INSIDE.sub("", _TIGHT.sub(r"\1", part)) if code else part
 
 
 def _parts(text: str) -> list[tuple[str, bool]]:

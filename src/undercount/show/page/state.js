@@ -168,8 +168,8 @@ function caseWords(row, estimated = false) {
   if (most - few >= 0.3 * of || estimated && few !== most) return `Between ${few} and ${most} of every ${of} flagged cases are real`;
   return `About ${found} of every ${of} flagged cases ${found === 1 ? "is" : "are"} real${few === most ? "" : ` (${few} to ${most})`}`;
 }
-// A check that fails, or at least warns.
-const checked = (model, code, ...levels) => model.checks.some((c) => c.code === code && levels.includes(c.level));
+// Whether a check warns, or fails.
+const checked = (model, code, level) => model.checks.some((c) => c.code === code && c.level === level);
 // The library's plain_words: a sentence is asked only where random labels are assumed.
 function sentence(model, lead, support) {
   const hangs = model.estimated && own(model), seen = lead.name === "precision" && checked(model, "UC010", "warn"), fair = "If the known positives are a fair sample, ";
