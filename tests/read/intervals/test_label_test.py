@@ -101,10 +101,11 @@ def test_without_a_positive_there_is_nothing_to_compare():
     check = next(check for check in evaluation.checks if check.code == "UC015")
     assert check.level == "info"
     assert "cannot be said yet (no positive found yet)" in check.message
-    assert "more reviews, planned alike, would show a strong preference" in check.advice
+    assert "more reviews from the same plan would show a strong preference" in check.advice
     words = " ".join(str(evaluation).split())
     assert "no difference" not in words
-    assert "the reviews cannot tell yet (no positive found yet; about" in words
+    assert "the reviews cannot tell yet whether labels are a random sample" in words
+    assert "(no positive found yet; about" in words
     found = evaluation.to_dict()["models"][0]["reviews"]["random_labels"]
     assert found == {"p_value": None, "rejected": False, "undecided": True}
     vouched = uc.evaluate(y, score, unlabeled=-1, threshold=cut, reviews=reviews, labels="random")
