@@ -148,6 +148,19 @@ def test_no_query_changes_a_row(url, query, checked, monkeypatch):
     assert contents(url) == before
 
 
+@pytest.mark.filterwarnings("ignore:.*was deleted while still open:ResourceWarning")
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        ("SELECT y, wipe() AS s FROM t", "in a read-only transaction"),
+        ("SELECT y, 1 / (y - y) AS s FROM t", "division by zero"),
+    ],
+)
+def test_what_the_server_says_of_a_query_is_said(url, query, why):
+    with pytest.raises(uc.InputError, match=why), open_table(url, None, query) as table:
+        table.to_pyarrow()
+
+
 @pytest.mark.parametrize("query", READ)
 def test_a_query_gives_the_rows_that_the_server_gives(url, query):
     with psycopg.connect(url) as connection:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -90,6 +91,18 @@ def test_chosen_metrics_alone_are_computed(found, tmp_path):
         Y, {"a": SCORE, "b": -SCORE}, unlabeled=-1, prevalence=0.3, metrics=["roc_auc"]
     )
     assert [row.metric for row in two.evaluations["a"].rows] == ["roc_auc"]
+
+
+def test_a_metric_named_twice_is_one_row():
+    """At the evaluation's threshold "precision" and "precision@0.8" are one number."""
+    asked = {"unlabeled": -1, "prevalence": 0.3, "threshold": 0.8}
+    names = ["precision", "recall@0.8", "precision@0.8", "precision@1.1", "ROC AUC", "roc_auc"]
+    once = ["precision@0.8", "recall@0.8", "precision@1.1", "roc_auc"]
+    chosen = uc.evaluate(Y, SCORE, metrics=names, **asked)
+    assert [row.label for row in chosen.rows] == once
+    assert chosen.table()["metric"] == once
+    biased = replace(chosen, odds_ratio=2.0)
+    assert str(biased).count("precision@0.8") == str(chosen).count("precision@0.8") + 1
 
 
 def test_an_estimated_share_is_not_said_to_be_given():

@@ -398,6 +398,21 @@ def test_merged_rows_lie_evenly_between_those_reviewed():
     assert keep_apart(split, uc.Reviews(None, [1], [6.0], [0], design)) is split
 
 
+@pytest.mark.filterwarnings("ignore::undercount.errors.UndefinedMetricWarning")
+@pytest.mark.parametrize("target", ["dataset", "population"])
+def test_where_an_audit_flags_every_row_what_does_not_exist_may_be_anything(target):
+    rng = np.random.default_rng(12)
+    truth = rng.random(900) < 0.2
+    y = np.where(rng.random(900) < 0.3, truth, np.nan)
+    found = uc.evaluate(
+        y, rng.random(900), threshold=0, audited=True, target=target, metrics=["mcc", "recall"]
+    )
+    mcc, recall = found["mcc"], found["recall"]
+    assert np.isnan(mcc.value)  # 0/0: no row is predicted negative
+    assert (mcc.low, mcc.high) == (-1, 1)
+    assert recall.value == 1
+
+
 def test_average_precision_of_an_audit_knows_the_order_of_rows_that_nobody_saw():
     """Of 80 positives six are known: spread evenly around these, half of it was lost."""
     errors = []

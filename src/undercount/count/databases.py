@@ -256,13 +256,16 @@ def _without_secrets(url: str) -> Iterator[None]:
             f"this database needs a driver, {error.name}: pip install 'ibis-framework[{kind}]'"
         ) from None
     except Exception as error:  # noqa: BLE001 - each driver has errors of its own
-        if type(error).__name__ == "PermissionException":  # DuckDB's
+        # What a query failed of stands behind the cursor that Ibis then looks for in vain.
+        cursor = type(error).__name__ == "InvalidCursorName"
+        cause = error.__context__ or error if cursor else error
+        if type(cause).__name__ == "PermissionException":  # DuckDB's
             raise InputError(
                 "of a DuckDB database its own tables are read; this query or a view in it asks "
                 "for another file. Put the rows of that file into a table first"
             ) from None
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        kind = type(error).__name__  # some say no more than the name of the table
+        lines = [line.strip() for line in str(cause).splitlines() if line.strip()]
+        kind = type(cause).__name__  # some say no more than the name of the table
         words = lines[0] if lines and " " in lines[0] else ": ".join([kind, *lines[:1]])
         what = redact(words, url)
         raise InputError(

@@ -484,7 +484,8 @@ class Evaluation:
                 )
             counts = self.counts_at(threshold)
             rows += self.metric_rows((name.metric,), threshold, counts)
-        return tuple(rows)
+        # "precision" and "precision@0.4" are one row at threshold 0.4.
+        return tuple({(row.metric, row.threshold, row.top): row for row in rows}.values())
 
     def metric_rows(
         self, metrics: Sequence[str], threshold: float | None, counts: ScoreCounts

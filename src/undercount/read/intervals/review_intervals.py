@@ -203,7 +203,7 @@ class ReviewedMetrics:
         # The rows' own part is linear: its ends are those of the value on the metric's scale.
         value, error = gradient.value, (widened * self.row_variance(gradient)) ** 0.5
         ends = np.array(delta_interval(value, error, scale_of(name), student)) - value
-        ends = np.nan_to_num(ends) if error > 0 else np.zeros(2)
+        ends = np.where(np.isnan(ends), 0.0, ends) if error > 0 else np.zeros(2)
         return moved_interval(
             sides_of(cells, self.shares, cells.moves(gradient.turned), spread=spread),
             read,
