@@ -32,7 +32,8 @@ def columns_of_table():
     }
 
 
-@pytest.fixture(scope="module")
+# As long as the server, which workers that share out the tests may come back to.
+@pytest.fixture(scope="session")
 def connection(server):
     made = ibis.connect(server)
     try:
@@ -160,7 +161,7 @@ def test_what_the_database_refuses_is_one_line_without_the_password(connection, 
         assert "hush" not in printed.err + printed.out
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def odd(server, connection):
     """Make a table of columns that PostgreSQL compares or holds in ways of its own."""
     for statement in (

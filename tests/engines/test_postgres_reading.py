@@ -92,7 +92,8 @@ READ = [
 ]
 
 
-@pytest.fixture(scope="module")
+# As long as the server, which workers that share out the tests may come back to.
+@pytest.fixture(scope="session")
 def url(server):
     """Make a table, a sequence and functions that write; return the URL."""
     with psycopg.connect(server, autocommit=True) as connection:
