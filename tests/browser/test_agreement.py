@@ -128,7 +128,10 @@ def assert_statements_agree(said: dict[str, Any], at: Any) -> dict[str, Any]:
     if (found := re.search(r"Γ = ([\d.]+)", change)) is not None and said["gamma"] > 1:
         survives = said["gamma"] <= float(found[1]) * 1.01
         supported = not light.startswith("not supported")
-        assert survives == supported or abs(said["gamma"] - float(found[1])) < 0.02, at
+        near = abs(said["gamma"] - float(found[1])) < 0.02
+        # A light of a whole range of shares fails before the bias that one of them survives.
+        ranged = "at the share taken" in change
+        assert survives == supported or near or (ranged and survives), at
     assert_number_is_not_praised(said, at)
     if said["warning"]:
         assert light.startswith("not supported") or "–" not in row[2], at

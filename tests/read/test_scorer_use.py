@@ -216,6 +216,13 @@ def test_a_column_for_each_class_is_scored_by_the_positive_one(rows, model, metr
         assert listed == pytest.approx(plain, abs=1e-12)
 
 
+def test_the_function_of_a_scorer_can_be_called_by_itself(rows):
+    features, y = rows[:2]
+    chances = LogisticRegression().fit(features, y).predict_proba(features)
+    scorer = uc.make_scorer("roc_auc")
+    assert scorer._score_func(y, chances) == scorer._score_func(y, chances, **scorer._kwargs)
+
+
 def test_three_classes_are_refused_once_and_clearly(rows):
     features, y, _ = rows
     three = np.where((y == -1) & (np.arange(len(y)) % 5 == 0), 0, y)

@@ -35,7 +35,7 @@ def test_a_sweep_over_the_prevalence_has_the_value_at_its_own_share(name):
 
 
 @pytest.mark.parametrize(("name", "source"), DETERMINED.items())
-@pytest.mark.parametrize("over", ["prevalence", "purity", "gamma"])
+@pytest.mark.parametrize("over", ["prevalence", "purity"])
 def test_what_is_determined_is_not_swept(name, source, over):
     words = f"determined by the {source}" if over != "purity" else f"the {source} determine"
     with pytest.raises(uc.InputError, match=words) as error:
@@ -43,6 +43,21 @@ def test_what_is_determined_is_not_swept(name, source, over):
     assert "not free to move; sweep over the threshold instead" in str(error.value)
     assert error.value.code == "not-identified"
     assert error.value.argument == "over"
+
+
+@pytest.mark.parametrize("name", DETERMINED)
+def test_a_bias_is_swept_among_random_labels_alone_and_the_reason_is_true(name):
+    found = evaluate(name)
+    with pytest.raises(uc.InputError) as error:
+        found.sweep("precision", over="gamma")
+    assert (error.value.code, error.value.argument) == ("not-identified", "over")
+    if found.reviewed is None:  # then there are bounds, which the message names
+        assert "bias_bounds() has the ends" in str(error.value)
+        assert found.bias_bounds(2)["precision"].low < found["precision"].low
+        return
+    with pytest.raises(uc.InputError) as bounds:
+        found.bias_bounds(2)
+    assert str(bounds.value).split(": ")[1] == str(error.value).split(": ")[1]
 
 
 def test_labels_and_reviews_together_are_not_answered_by_labels_alone():

@@ -108,6 +108,17 @@ def test_bias_is_said_only_of_a_claim_that_holds(rows):
         assert not (claimed.verdict.light == "unsupported" and said)
 
 
+def test_a_bias_survived_at_one_share_is_not_said_of_a_range(rows):
+    y, score, _ = rows
+    words = "at the share taken, not all of its range"
+    for share, ranged in ((SHARE, False), ((SHARE - 0.03, SHARE + 0.03), True)):
+        evaluation = uc.evaluate(y, score, prevalence=share, threshold=1.0)
+        claimed = evaluation.claiming(f"precision >= {evaluation['precision'].low - 0.02}")
+        said = change_words(claimed)
+        assert "Γ" in said
+        assert (words in said) == ranged
+
+
 def test_failed_checks_and_scores_that_know_the_label_support_nothing(rows):
     y, score, _ = rows
     known = np.where(y == 1, 10.0 + score, score)

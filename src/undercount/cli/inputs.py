@@ -455,7 +455,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
         return ModelColumns(rows.labels[kept], columns, rows.sampling, notes)
     refuse_counts(data, ROW_BY_ROW)
     if label is None or not scores:
-        raise InputError("name the columns: --label COLUMN --score COLUMN --score COLUMN")
+        raise InputError("name the columns: --label COLUMN, and --score COLUMN for each model")
     weight, chance = options["weight"], options.get("chance")
     numbers = list(dict.fromkeys(name for name in (label, *scores, weight, chance) if name))
     positive = options.get("positive_label")

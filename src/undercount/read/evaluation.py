@@ -938,16 +938,19 @@ class Evaluation:
         source = self.determined_by
         if not source:
             return
-        reasons = {
-            "prevalence": f"the prevalence is determined by the {source}",
-            "purity": f"the label purity is 1 where the {source} determine the prevalence",
-            "gamma": f"the labelling bias is determined by the {source}",
-        }
-        raise InputError(
-            f"{reasons[over]}, and is not free to move; sweep over the threshold instead",
-            code=NOT_IDENTIFIED,
-            argument="over",
-        )
+        fixed = "and is not free to move; sweep over the threshold instead"
+        if over == "prevalence":
+            words = f"the prevalence is determined by the {source}, {fixed}"
+        elif over == "purity":
+            words = f"the label purity is 1 where the {source} determine the prevalence, {fixed}"
+        elif self.reviewed is not None:
+            words = f"verdicts have no bounds of a bias: {no_bias_words(self.reviewed.labels)}"
+        else:
+            words = (
+                f"a sweep over gamma supposes random labels, and the {source} say that some are "
+                "likelier; bias_bounds() has the ends if the odds of each chance are wrong by Γ"
+            )
+        raise InputError(words, code=NOT_IDENTIFIED, argument="over")
 
     def break_even(self, metric: str, value: float, threshold: float | None = None) -> BreakEven:
         """Find the least hidden share and the largest labelling bias at which metric >= value."""

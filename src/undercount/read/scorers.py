@@ -260,7 +260,8 @@ def _score_rows(
         if words:
             warn(MisfitWarning(words, code="labelled-chance", metric=metric), stacklevel=3)
     if known is None:
-        known = Shares(0.0, shares["label_purity"], shares["sampling"])
+        pure, sampling = shares.get("label_purity", 1.0), shares.get("sampling", "single-sample")
+        known = Shares(0.0, pure, sampling)
     # A fold is small; the whole evaluation will say what matters.
     with collect_warnings(MisfitWarning, SmallSampleWarning):
         found = estimate_metric(

@@ -42,6 +42,7 @@ OF_UNLABELED = "{} of the unlabeled rows are positive"
 # The same where the claim is about another prevalence.
 OF_THESE_ROWS = "{} of these rows are positive"
 CARRIED = ", and rates are the same there"
+TAKEN_ALONE = "; at the share taken, not all of its range"
 NOWHERE = "holds at no share of hidden positives that the scores allow"
 SUGGESTED = "a round number below the interval"
 # What names a share that labels and scores leave open.
@@ -226,7 +227,9 @@ def _hold_words(evaluation: Evaluation) -> str:
     if not math.isfinite(verdict.odds_ratio):
         return f"holds {limits or _whatever_words(verdict.claim)}"
     gamma = _odds_words(verdict.odds_ratio)
-    bias = f"if labelling favours no positive by more than Γ = {gamma} (odds of a label)"
+    span = evaluation.shares.unlabeled_prevalence_interval
+    where = TAKEN_ALONE if span is not None and span.low < span.high else ""
+    bias = f"if labelling favours no positive by more than Γ = {gamma} (odds of a label{where})"
     return f"holds {f'{limits}, and' if limits else f'{_whatever_words(verdict.claim)},'} {bias}"
 
 

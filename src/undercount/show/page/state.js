@@ -120,6 +120,14 @@ function certainPrecision(model, i, purity) {
   const naive = model.naive || (model.naive = naiveCurve(model));
   return model.plainNaive && model.plainNaive[0] < 0.5 ? -Infinity : METRICS.precision(naive.tpr[i], naive.fpr[i], naive.prevalence) || 0;
 }
+// Where a metric may lie if the labels are biased, at each share of an interval that nobody moved: never inside the row's own.
+function biasRange(model, row, i, share, purity, ratio) {
+  const { low, high } = model.hidden_share, ends = (at) => biasEnds(model, row.name, i, at, purity)(ratio), found = ends(share);
+  if (!found.every(Number.isFinite)) return null;
+  const others = own(model) && low < high ? [0, 1, 2, 3].map((k) => Math.min(low + k / 3 * (high - low), purity - 1e-6)) : [];
+  const all = [row.low, row.high, ...found, ...others.flatMap(ends)].filter((v) => !Number.isNaN(v));
+  return [Math.min(...all), Math.max(...all)];
+}
 function rowsOf(model) {
   const i = indexOf(model), gamma = state.gamma, share = shareOf(model), purity = purityOf(model), naive = model.naive || (model.naive = naiveCurve(model));
   const still = !moved(), ruled = ruledOut(model);
@@ -132,10 +140,7 @@ function rowsOf(model) {
     if (grows && certain) row.low = Math.max(row.low, before);
     if (still) [row.naive, row.value, row.low, row.high] = model.rows[j].map((v) => v === null ? NaN : v), row.fits = true;
     if (!row.fits || ruled) row.value = row.low = row.high = NaN;
-    if (gamma > 1 && row.fits && !ruled) {
-      const bias = biasEnds(model, name, i, share, purity)(gamma);
-      if (bias.every(Number.isFinite)) row.bias = bias;
-    }
+    if (gamma > 1 && row.fits && !ruled) row.bias = biasRange(model, row, i, share, purity, gamma);
     const impure = purity < 1 || model.label_purity.low < model.label_purity.high;
     const found = still && model.reviews;
     row.needs = found ? found.needs.join(", ") : "random labels" + (impure ? ", prevalence, purity" : prevalence ? ", prevalence" : "");

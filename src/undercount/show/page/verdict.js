@@ -159,5 +159,6 @@ function changeWords(model, rows, i) {
   const bias = claim.at_least && FACTS[claim.metric] ? largestBias(model, claim.metric, claim.value, i, share, purity) : NaN;
   const holds = `${name} holds ${limits || `whatever the prevalence${FACTS[claim.metric].prevalence ? " (the value needs it)" : ""}`}`;
   if (!Number.isFinite(bias)) return holds;
-  return `${holds},${limits ? " and" : ""} if labelling favours no positive by more than Γ = ${oddsWords(bias)} (odds of a label)`;
+  const where = own(model) && model.hidden_share.low < model.hidden_share.high ? "; at the share taken, not all of its range" : "";
+  return `${holds},${limits ? " and" : ""} if labelling favours no positive by more than Γ = ${oddsWords(bias)} (odds of a label${where})`;
 }
