@@ -49,6 +49,39 @@ def test_the_same_prevalence_is_the_population():
     assert truth.mean() == pytest.approx(0.2, abs=0.03)
 
 
+def labels_on_top(seed=0, n=8000):
+    """Rows of which the five highest all carry a label, as chance sometimes has it."""
+    truth, y, score = rows(seed, n, 0.1)
+    top = np.argsort(-score)[:5]
+    truth[top], y[top] = True, 1
+    return truth, y, score
+
+
+def test_the_doubt_about_average_precision_does_not_jump_along_the_prevalence():
+    # Above these five hardly a row is unlabeled, so that recovered false positives are below 0.
+    _, y, score = labels_on_top()
+    found = uc.evaluate(y, score, unlabeled=0, prevalence=0.1)
+    there = [
+        next(row.estimate for row in found.deployed(at) if row.metric == "average_precision")
+        for at in np.geomspace(0.002, 0.5, 40)
+    ]
+    doubt = np.array([each.standard_error / each.value for each in there])
+    assert np.all(np.diff([each.value for each in there]) > 0)
+    assert np.all(np.diff(doubt) < 0)  # the rarer, the less is known
+
+
+def test_the_error_of_average_precision_is_that_of_new_rows():
+    found = []
+    for seed in range(60):
+        _, y, score = rows(seed, 2000)
+        counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
+        shares = uc.Shares.from_prevalence(counts, 0.2)
+        found.append(Deployment(counts, shares, 0.02).estimate("average_precision"))
+    spread = np.std([each.value for each in found])
+    assert 0.8 < np.median([each.standard_error for each in found]) / spread < 2
+    assert max(each.standard_error for each in found) < 1
+
+
 def test_an_uncertain_share_widens():
     _, y, score = rows(2)
     counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)

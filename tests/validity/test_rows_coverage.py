@@ -330,6 +330,30 @@ def test_another_prevalence(there):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "prevalence", "frequency", "there", "apart"),
+    [(2000, 0.2, 0.4, 0.02, 1.8), (4000, 0.08, 0.6, 0.01, 2.5), (8000, 0.09, 0.35, 0.02, 2.2)],
+)
+def test_average_precision_where_positives_are_rarer(n, prevalence, frequency, there, apart):
+    """Few false positives are above many labels there: a bare gradient by them has no bound."""
+    rng, found = np.random.default_rng(18), []
+    for _ in range(200):
+        truth = rng.random(n) < prevalence
+        score, y = rng.normal(apart * truth), (truth & (rng.random(n) < frequency)).astype(int)
+        counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0, compact=True)
+        shares = uc.Shares.from_prevalence(counts, prevalence)
+        with collect_warnings():
+            found.append(Deployment(counts, shares, there).estimate("average_precision"))
+    true = of_normals(apart, there)["average_precision"]
+    held = np.mean([true in each.interval for each in found])
+    assert LEAST <= held <= MOST, held
+    errors = np.array([each.standard_error for each in found])
+    spread = np.std([each.value for each in found])
+    assert 0.8 * spread < np.median(errors) < 2 * spread
+    assert errors.max() < 1  # of a number up to 1
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("there", "cluster"), [(0.05, 1), (0.5, 1), (0.05, 4)])
 def test_models_at_another_prevalence(there, cluster):
     found = cover_differences_there(2000, 0.2, 0.4, there, cluster=cluster, repeats=250)

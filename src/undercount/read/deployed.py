@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtr, ndtri, stdtrit
 
-from undercount.assume.mixture import LABELLED, Mixing, MixtureDesign, design_of
+from undercount.assume.mixture import LABELLED, MixtureDesign, design_of
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, read_metric
 from undercount.errors import InputError, named, real_number
@@ -72,13 +72,40 @@ def carried_rates(heads: HeadCounts, metric: str, prevalence: float) -> Influenc
     return Influence(0.0, by_tpr, negative=by_fpr)
 
 
-def carried_precision(rows: CellRows, mixing: Mixing, prevalence: float) -> Influence:
-    """Return what a row of each cell adds to the average precision at another prevalence."""
-    here = recovered(rows, mixing)
-    everyone = prevalence * here.positive + (1 - prevalence) * here.negative
+def carried_precision(rows: CellRows, design: MixtureDesign, prevalence: float) -> Influence:
+    """Return what a row of each cell adds to the average precision at another prevalence.
+
+    Notes
+    -----
+    Wrong when: hardly a negative is among the highest rows, so that chance says how many are; the
+    error is then too large rather than too small.
+    """
+    here = recovered(rows, design.mixing)
+    negative = np.diff(_possible_rate(rows, design), prepend=0.0)
+    everyone = prevalence * here.positive + (1 - prevalence) * negative
     slope = average_precision(Recovered(here.positive, here.negative, everyone, prevalence))
     positive = slope.positive + prevalence * slope.everyone
     return Influence(0.0, positive, negative=(1 - prevalence) * slope.everyone)
+
+
+def _possible_rate(rows: CellRows, design: MixtureDesign) -> FloatArray:
+    """Return false-positive rates as they may be: means of what chance leaves at or above 0.
+
+    Recovered rates fall below 0 by chance where many labels lie above nearly all other rows. The
+    share of flagged rows elsewhere may then be almost 0, and slopes by it have no bound.
+    """
+    rate = recovered(rows, design.mixing).curve.fpr[1:]
+    variance: Any = 0.0
+    for weight, size, head in zip(
+        design.mixing.negative, design.effective, rows.heads[:, 1:], strict=True
+    ):
+        if size > 0:  # a row is half above, half below, so that no share is certain
+            share = (size * head + 0.5) / (size + 1)
+            variance = variance + weight**2 * share * (1 - share) / size
+    error = np.sqrt(variance)
+    far = np.divide(rate, error, out=np.full(len(rate), np.inf), where=error > 0)
+    bell = np.exp(-(far**2) / 2) / math.sqrt(2 * math.pi)
+    return np.asarray(rate * ndtr(far) + error * bell)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +243,7 @@ class Deployment:
             return Spread(design, rates, carried_rates(heads, metric, self.prevalence))
         rows = cell_rows(self.counts)
         if metric == "average_precision":
-            return Spread(design, rows, carried_precision(rows, design.mixing, self.prevalence))
+            return Spread(design, rows, carried_precision(rows, design, self.prevalence))
         return Spread(design, rows, area_influence(rows, design.mixing, "roc_auc"))
 
     def _at_threshold(

@@ -57,7 +57,7 @@ class DeployedRows(ModelRows):
     @cached_property
     def precision(self) -> Influence:
         """What a row adds to average precision as a positive and, second, as a negative."""
-        found = carried_precision(self.cells, self.design.mixing, self.prevalence)
+        found = carried_precision(self.cells, self.design, self.prevalence)
         return Influence(0.0, found.positive, everyone=found.negative)
 
 
