@@ -116,6 +116,22 @@ def test_an_immature_oldest_cohort_is_said():
         late.fit(seen[seen > 300], found[seen > 300], until=UNTIL)
 
 
+@pytest.mark.parametrize("size", [4000, 200_000])
+def test_labels_of_one_import_tell_no_delay(size):
+    seen = np.random.default_rng(0).integers(0, 600, size).astype(float)
+    found = np.where(np.arange(size) % 7 == 0, 620.0, np.nan)
+    late = LateLabels()
+    with pytest.warns(uc.SmallSampleWarning, match="as by one import"):
+        late.fit(seen, found, until=620.0)
+    assert not late.mature_
+
+
+def test_a_cohort_whose_labels_all_came_late_is_said_in_plain_numbers():
+    seen, found = np.zeros(200), np.where(np.arange(200) % 4 == 0, 230.0, np.nan)
+    with pytest.warns(uc.SmallSampleWarning, match=" 100 % of their labels took longer than 200"):
+        LateLabels().fit(seen, found, until=230.0)
+
+
 @pytest.mark.parametrize(
     ("observed", "found", "words"),
     [

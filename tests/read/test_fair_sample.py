@@ -28,6 +28,17 @@ def test_a_group_that_is_labelled_more_often_is_found():
     assert "propensity" in check.advice
 
 
+def test_a_group_with_more_labels_than_rows_without_one_is_told_in_plain_numbers():
+    rng = np.random.default_rng(0)
+    truth = rng.random(3000) < 0.2
+    group = np.where(truth & (rng.random(3000) < 0.25), "known", "rest")
+    y = truth & (rng.random(3000) < np.where(group == "known", 0.9, 0.3))
+    found = uc.evaluate(y, rng.normal(2 * truth), unlabeled=0, prevalence=0.2, covariates=group)
+    message = check_of(found).message
+    assert "e+0" not in message
+    assert int(message.partition(" %")[0].split()[-1]) > 100  # hidden positives that it would need
+
+
 def test_fair_labels_are_no_proof():
     truth, y, score, group, _ = rows(1, 0.0)
     covariates = np.column_stack([group, np.random.default_rng(0).normal(size=len(y))])

@@ -756,6 +756,23 @@ def test_every_number_of_the_page_has_its_name_where_columns_have_none(tmp_path)
     assert body.count("<td") == 7 * (len(found.rows) + 1)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_of_weights_are_not_called_rows(weighted, tmp_path, monkeypatch):
+    y, score, by, truth = _labelled_alike_or_not((0.4, 0.4, 0.4))
+    weight = np.full(len(y), 2.5) if weighted else None
+    found = uc.evaluate(y, score, by=by, top=50, prevalence=truth.mean(), sample_weight=weight)
+    found.to_html(tmp_path / "page.html")
+    sizes = ("weight", "labelled") if weighted else ("rows", "labels")
+    assert found.to_markdown().startswith("| segment | {} | {} |".format(*sizes))
+    page = (tmp_path / "page.html").read_text()
+    for name in sizes:
+        assert f'<th scope="col">{name}</th>' in page
+        assert f'<td data-label="{name}">' in page
+    for columns, pattern in (("60", r"\n   {} .*\n   {} "), ("300", r"\n segment +{} +{} ")):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert re.search(pattern.format(*sizes), str(found)), columns
+
+
 def test_segments_that_nothing_can_compare_by_labelling_say_so():
     """Scores of one segment lie elsewhere: they tell nothing of how the other was labelled."""
     rng = np.random.default_rng(3)

@@ -114,6 +114,7 @@ class DelayDistribution:
     delay: FloatArray
     stays: FloatArray
     hazard_variance: FloatArray
+    untold: float = 0.0  # part of the labels whose delays are not used, or cannot be
 
     @classmethod
     def of(cls, delay: FloatArray, window: FloatArray, fewest: float = 1) -> "DelayDistribution":
@@ -138,9 +139,12 @@ class DelayDistribution:
         at_risk = (came - gone).astype(np.float64)
         alone = (at_risk < fewest) & (np.arange(len(at)) > np.argmax(at_risk))
         stays = np.where(alone, 1.0, 1 - number / at_risk)
+        # A delay that all at risk had says that none is shorter, whatever other rows had.
+        first = int(np.flatnonzero(stays == 0).max(initial=0))
+        untold = float((number[alone].sum() + number[:first][~alone[:first]].sum()) / len(delay))
         number = np.where(alone, 0, number)
         rest = np.maximum(at_risk - number, 0.5)  # the soonest delay leaves nobody
-        return cls(at, stays, number / (at_risk * rest))
+        return cls(at, stays, number / (at_risk * rest), untold)
 
     def chance(self, window: FloatArray) -> FloatArray:
         """Return the chance that a positive's label has arrived within a window."""

@@ -30,6 +30,9 @@ LAST_DAYS = 30.0
 # Nor is a cohort of which, by the rate of late labels, more than this may come later still.
 UNSEEN = 0.2
 SURELY_MANY = 1.0
+# Part of the labels whose delays tell nothing, above which no delay is known: about 0 if dates were
+# written down as labels came, 1 where all labels bear the date of one import.
+UNTOLD = 0.1
 MANY = 1e9  # degrees of freedom with which Student's quantile is the normal one
 # What every number made from dates of labels rests on.
 NEEDS = ("delays alike", "a mature oldest cohort", "the share ever found")
@@ -69,7 +72,8 @@ class LateLabels(PrevalenceEstimator):
         upper limit; ``young``: rows too young.
     mature_ : bool
         Whether so few labels came in those last 30 days (2 % at most), and so few can come later
-        (20 for each 100 at most), that nearly all have arrived.
+        (20 for each 100 at most), that nearly all have arrived. False also where labels of rows of
+        all ages bear the date of one import, which tells no delay.
 
     Notes
     -----
@@ -238,20 +242,27 @@ class LateLabels(PrevalenceEstimator):
     @property
     def mature_(self) -> bool:
         """Whether nearly all labels of the oldest rows have arrived."""
-        return self._facts()["last_part"] <= RIPE and self.tail_.high <= UNSEEN
+        ripe = self._facts()["last_part"] <= RIPE and self.tail_.high <= UNSEEN
+        return ripe and self.delays_.untold <= UNTOLD
 
     def unripe_words(self) -> str:
         """Say why the oldest cohort is not mature."""
         facts = self._facts()
+        if self.delays_.untold > UNTOLD:
+            return (
+                "labels of rows of all ages came within a few days, as by one import, so that "
+                "nobody can say how long labels take: give the day on which each was found"
+            )
         before = max(facts["longest_window"] - LAST_DAYS, 0.0)
         later = (
             f"as many as {100 * facts['unseen_high']:.0f} for each 100 may come later still"
             if facts["unseen_high"] < SURELY_MANY
             else "nobody can say how many come later still"
         )
+        part = float(f"{100 * facts['last_part']:.2g}")  # 100 has three digits
         return (
             f"the oldest rows are {facts['longest_window']:.0f} days old, "
-            f"{100 * facts['last_part']:.2g} % of their labels took longer than {before:.0f}, and "
+            f"{part:g} % of their labels took longer than {before:.0f}, and "
             f"{later}: the oldest cohort is not mature"
         )
 

@@ -13,6 +13,7 @@ from undercount.counts import ScoreCounts
 from undercount.errors import CODES, Check, InputError, named
 from undercount.prevalence.fair_scores import ScoreTest
 from undercount.prevalence.upper_bound import upper_bound
+from undercount.read.percentages import percent
 from undercount.shares import Shares
 
 # Groups that a column of numbers is cut into, if it has more values than `MANY`.
@@ -93,9 +94,9 @@ def _crowded_check(name: str, needed: float, allowed: float) -> Check:
     return Check(
         CODES["fair-sample"],
         "warn",
-        f"labels are no fair sample: with as many labels as it has, {100 * needed:.2g} % of the "
+        f"labels are no fair sample: with as many labels as it has, {percent(needed)} of the "
         f"unlabeled rows with {name} would be positive, and their scores allow at most "
-        f"{100 * allowed:.2g} %; such rows are labelled more often than others",
+        f"{percent(allowed)}; such rows are labelled more often than others",
         f"find out the chances of a label and pass {named('propensity')}",
     )
 

@@ -149,7 +149,7 @@ class RuledOut:
 
 def percent(share: float) -> str:
     """Write a share with two digits."""
-    return f"{100 * share:.2g} %" if share < 1 else "100 %"
+    return f"{float(f'{100 * min(share, 1.0):.2g}'):g} %"
 
 
 def rule_out(

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from scipy.special import expit, logit
 
 from undercount import __version__
-from undercount.count.arrays import amount
+from undercount.count.arrays import amount, row_words
 from undercount.count.atomic_file import write_text
 from undercount.errors import CODES, Check
 from undercount.estimate import Estimate
@@ -74,6 +74,11 @@ def share_words(row: SegmentRow) -> str:
     if row.share.high > row.share.low:
         used += f" ({ends})"
     return f"{percent(row.own_share.value)} → {used}" if row.own_share else used
+
+
+def size_heads(found: Evaluations) -> tuple[str, str]:
+    """Name the columns that say how large a segment is; total weights are no numbers of rows."""
+    return ("weight", "labelled") if found.overall.counts.weighted else ("rows", "labels")
 
 
 def cell_words(found: Evaluations, row: MetricRow) -> str:
@@ -300,7 +305,8 @@ def _table(found: Evaluations, room: int) -> list[str]:
     width = min(width, 2 * NAME)
     shares = max(len(share_words(row)) for row in (*found.rows, _overall(found))) + 2
     shares = max(shares, len("hidden positives") + 2)
-    head = f" {found.column:<{width}}{'rows':>{NUMBER}}{'labels':>{NUMBER}}  "
+    sizes = "".join(f"{name:>{NUMBER}}" for name in size_heads(found))
+    head = f" {found.column:<{width}}{sizes}  "
     head += f"{'hidden positives':<{shares}}"
     wide = max([CELL, *(len(heading(found, label)) + 2 for label in found.metrics)])
     head += "".join(f"{heading(found, label):<{wide}}" for label in found.metrics)
@@ -326,7 +332,8 @@ def _unsaid(row: SegmentRow) -> str:
 
 
 def _stacked(found: Evaluations, name: str, row: SegmentRow, room: int) -> list[str]:
-    cells = [("rows", amount(row.counts.n_rows)), ("labels", amount(row.counts.n_positive))]
+    sizes = (amount(row.counts.n_rows), amount(row.counts.n_positive))
+    cells = list(zip(size_heads(found), sizes, strict=True))
     cells.append(("hidden positives", share_words(row)))
     known = zip(found.metrics, row.rows, strict=False)
     cells += [(heading(found, label), cell_words(found, each)) for label, each in known]
@@ -367,7 +374,8 @@ def _left_out(found: Evaluations, room: int) -> list[str]:
     rows = found.overall.counts.n_rows
     if rows < FEW_ROWS * number:
         words += (
-            f" {found.column} has {number:,} values in {amount(rows)} rows: cut it into a few "
+            f" {found.column} has {number:,} values in "
+            f"{row_words(rows, weighted=found.overall.counts.weighted)}: cut it into a few "
             "ranges first, and name their column."
         )
     return [wrap(words, room)]
@@ -390,8 +398,7 @@ def as_markdown(found: Evaluations) -> str:
     """Write the table and the notes."""
     heads = [
         found.column,
-        "rows",
-        "labels",
+        *size_heads(found),
         "hidden positives",
         *(heading(found, label) for label in found.metrics),
     ]
@@ -494,6 +501,7 @@ def as_page(found: Evaluations) -> str:
         name=found.overall.name,
         column=found.column,
         count=len(found.rows),
+        sizes=size_heads(found),
         heads=[heading(found, label) for label in found.metrics],
         table=table,
         pooled=pooled_words(found),
