@@ -334,7 +334,8 @@ class ScoreCounts:
         size = len(self.score)
         stop = size - int(np.searchsorted(self.score[::-1], threshold))
         exact = stop > 0 and self.score[stop - 1] == threshold
-        if stop < size and self.merged[stop] and not exact:
+        # No row lies above an infinite one, whatever was merged.
+        if stop < size and self.merged[stop] and not exact and not math.isinf(threshold):
             raise InputError(
                 f"threshold {threshold} lies inside a merged cell of compact counts, where only "
                 "sums were kept; "

@@ -362,6 +362,8 @@ class OperatingCurve(Rates[FloatArray]):
         if the curve is not cleaned; `undercount.metrics.average_precision` corrects for that.
         """
         tpr, flagged = self.tpr, self.predicted_positive_rate
+        if math.isnan(self.prevalence):  # no step would have a hit
+            return math.nan
         if _falls(tpr):
             # By rates, recall would go up at a high and back at a low precision, over and over,
             # and every such pair of steps would add to the sum.

@@ -168,6 +168,26 @@ def test_a_number_that_is_left_open_is_a_range_on_the_page(
     opened.assert_quiet()
 
 
+def test_a_share_that_is_left_open_is_no_place_of_the_slider_and_survives_no_bias(
+    open_page: Any, cases: Any
+) -> None:
+    evaluation = left_open(cases)
+    opened = open_page([evaluation])
+    page = opened.page
+    assert page.input_value("#share") == "0"
+    assert page.text_content("#share-value").startswith("0 – ")
+    inside = 0.8 * evaluation.shares.unlabeled_prevalence_interval.high
+    goal = round(evaluation.at(0.6)[1].estimate.low + 0.02, 2)  # some shares reach it
+    page.evaluate(f"undercount.state.goal = {goal}; undercount.update()")
+    opened.settle()
+    assert "Γ" not in page.text_content("#change")
+    page.evaluate(f"undercount.state.share = {inside}; undercount.update()")
+    opened.settle()
+    assert float(page.input_value("#share")) == pytest.approx(inside, abs=0.01)
+    assert "Γ" in page.text_content("#change")
+    opened.assert_quiet()
+
+
 def test_a_share_that_is_set_lets_the_value_lead(open_page: Any, cases: Any) -> None:
     opened = open_page([left_open(cases)])
     page = opened.page

@@ -465,7 +465,10 @@ def ask_weighted_top(assumed, metric):
 
 def _at_home(assumed, metric):
     evaluation = assumed.evaluate(threshold=THRESHOLD, target="population")
-    there = assumed.once("at home", lambda: evaluation.deployed(evaluation.prevalence))
+    home = evaluation.prevalence
+    if math.isnan(home):  # a range without a value, of which each share is as good
+        home = evaluation.shares.prevalence(evaluation.counts)
+    there = assumed.once("at home", lambda: evaluation.deployed(home))
     found = [row for row in there if row.metric == metric]
     return found[0].estimate, _row(evaluation, metric)
 

@@ -158,6 +158,52 @@ def test_the_best_threshold_is_searched_by_reviews_alone():
     assert best.gain.value < best.f1 - found.point(3.0).f1
 
 
+def planned_for_precision(seed, budget=100, **options):
+    """Rows of which a plan for precision looks at those above 3, where few positives lie."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(8000) < 0.09
+    far = truth & (rng.random(8000) < 0.6)
+    score = rng.normal(3.5 * far + 0.7 * (truth & ~far))
+    y = (truth & (rng.random(8000) < 0.35)).astype(int)
+    asked = {"unlabeled": 0, "threshold": 3.0}
+    plan = uc.plan_reviews(y, score, budget=budget, goal="precision", random_state=seed, **asked)
+    return (
+        truth,
+        score,
+        uc.evaluate(y, score, reviews=plan.answered(truth[plan.rows]), **asked, **options),
+    )
+
+
+@pytest.mark.parametrize("labels", ["any", "random"])
+def test_a_plan_that_did_not_look_there_leaves_the_gain_of_a_threshold_open(labels):
+    held, no_value = [], []
+    for seed in range(12):
+        truth, score, found = planned_for_precision(seed, labels=labels)
+        best = found.best_threshold("f1")
+        gain = f1_score(truth, score >= best.threshold) - f1_score(truth, score >= 3.0)
+        held.append(gain in best.gain.interval)
+        no_value.append(best.gain.open)
+        assert -1 <= best.gain.low <= best.gain.high <= 1
+        assert best.gain.open == np.isnan(best.gain.value)
+    assert sum(held) >= 11
+    # Labels, if they are random, tell of rows that no verdict looked at.
+    assert sum(no_value) >= 6 if labels == "any" else sum(no_value) <= 2
+
+
+@pytest.mark.parametrize("labels", ["any", "random"])
+def test_what_the_least_cost_gains_over_flagging_no_row_is_told_by_reviews(labels):
+    truth, score, y, _ = draw()
+    plan = uc.plan_reviews(y, score, unlabeled=0, budget=300, threshold=CUT)
+    reviews = plan.answered(truth[plan.rows])
+    nowhere = uc.evaluate(y, score, unlabeled=0, reviews=reviews, labels=labels)
+    best = nowhere.best_threshold(cost={"false_positive": 1, "false_negative": 10})
+    assert np.isinf(best.over)
+    flagged = score >= best.threshold
+    cost = np.mean(flagged & ~truth) + 10 * np.mean(~flagged & truth)
+    by_none = 10 * truth.mean() if best.over > 0 else np.mean(~truth)
+    assert by_none - cost in best.gain.interval
+
+
 def test_the_highest_rows_are_read_as_their_threshold_is():
     _, score, found = reviewed(labels="any")
     order = np.sort(score)[::-1]

@@ -1,3 +1,4 @@
+import math
 import subprocess
 import sys
 
@@ -5,6 +6,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from tests.read.assumption_cases import CUT, DETERMINED, FREE, NAMES, evaluate
@@ -283,7 +285,8 @@ def test_every_display_is_made_of_an_evaluation_and_takes_a_style(display, rows)
     for name, column in made.frame().items():
         np.testing.assert_allclose(column, alike.frame()[name], atol=1e-9)
     axes = made.plot(color="#123456", linewidth=3)
-    assert any(line.get_color() == "#123456" for line in axes.get_lines())
+    bands = [to_hex(colour) for part in axes.collections for colour in part.get_facecolor()]
+    assert "#123456" in [*(line.get_color() for line in axes.get_lines()), *bands]
     assert "mine" in (made.name, *(text.get_text() for text in axes.get_legend().get_texts()))
     plt.close(axes.figure)
 
@@ -483,18 +486,29 @@ def test_bands_of_clusters_are_the_intervals_of_clusters():
     assert recall.interval.width == pytest.approx(once.interval.width, rel=0.05)
 
 
-def test_an_open_share_draws_its_floor_and_intervals():
+def test_an_open_share_draws_its_intervals_and_no_curve():
     found = evaluate("estimated")
     assert found["roc_auc"].range_only
     for kind in (uc.displays.RocDisplay, uc.displays.PrecisionRecallDisplay):
         display = kind.from_evaluation(found)
-        assert display.curve.roc_auc == pytest.approx(found.naive_curve.roc_auc, abs=1e-9)
+        assert np.isnan(display.frame()[kind.y]).all()  # at which share should it be?
+        assert math.isnan(display.curve.roc_auc)
+        assert math.isnan(display.curve.average_precision)
         _, _, low, high = display.reach
         assert (high - low).max() > 0.1
-    roc = uc.displays.RocDisplay.from_evaluation(found)
-    labelled = evaluate("estimated").counts.auc("positive", "unlabeled")
-    # Unlabeled rows stand for the negatives, and the area is that of labelled against them.
-    assert area(roc.frame()) == pytest.approx(labelled, abs=1e-9)
+        axes = display.plot()
+        assert [line.get_label() for line in axes.get_lines()] == ["unlabeled = negative"]
+        (band,) = axes.collections
+        assert band.get_label() == f"{display.name}: 95 % intervals"
+        plt.close(axes.figure)
+    lift = uc.displays.LiftDisplay.from_evaluation(found).frame()
+    # Which part of the labelled rows is flagged with so many rows, no share can change.
+    counts = found.counts
+    everyone = np.cumsum(counts.positive + counts.unlabeled) / counts.n_rows
+    recall = np.cumsum(counts.positive) / counts.n_positive
+    for rows in (0.1, 0.5, 0.9):
+        drawn = np.interp(rows, *lift.values())
+        assert drawn == pytest.approx(np.interp(rows, everyone, recall), abs=1e-9)
     assert "taken" not in uc.displays.SensitivityDisplay.from_evaluation(found).marks
     cost = uc.displays.CostDisplay.from_evaluation(found)
     assert np.isnan(cost.marks["none"])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics import f1_score
 
 import undercount as uc
 
@@ -80,3 +81,23 @@ def test_reviews(labels):
             yield truth, score, uc.evaluate(label, score, reviews=reviews, labels=labels, **options)
 
     assert share_held(drawn(), {"over": 2.2}) >= LEAST + 0.03
+
+
+@pytest.mark.parametrize("goal", ["precision", "f1", "recall"])
+@pytest.mark.parametrize("labels", ["any", "random"])
+def test_reviews_of_any_plan(goal, labels):
+    """A plan for precision hardly looks below its threshold, where the best one lies."""
+    held = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        truth = rng.random(8000) < 0.09
+        far = truth & (rng.random(8000) < 0.6)
+        score = rng.normal(3.5 * far + 0.7 * (truth & ~far))
+        label = (truth & (rng.random(8000) < 0.35)).astype(float)
+        options = {"unlabeled": 0, "threshold": 3.0}
+        plan = uc.plan_reviews(label, score, budget=100, goal=goal, random_state=seed, **options)
+        reviews = plan.answered(truth[plan.rows])
+        best = uc.evaluate(label, score, reviews=reviews, labels=labels, **options).best_threshold()
+        real = f1_score(truth, score >= best.threshold) - f1_score(truth, score >= best.over)
+        held.append(best.gain.low <= real <= best.gain.high)
+    assert np.mean(held) >= LEAST + 0.03

@@ -477,6 +477,9 @@ def _many_hidden(counts: ScoreCounts, shares: Shares, doubt: Doubt) -> Check:
     hidden = shares.unlabeled_prevalence * counts.n_unlabeled
     supposed = f"{float(f'{hidden:.2g}'):,.0f} hidden"
     message = f"{_worth_words(labelled, 'labels')}, and the estimate supposes {supposed}"
+    span = shares.unlabeled_prevalence_interval
+    if span is not None and span.low <= 0:  # no estimate is named then
+        return _many_possible(counts, span.high, doubt)
     if doubt != "many":
         return Check(CODES["many-hidden"], "ok", f"{message} positives")
     return Check(
@@ -484,6 +487,22 @@ def _many_hidden(counts: ScoreCounts, shares: Shares, doubt: Doubt) -> Check:
         "warn",
         f"{message} positives: negatives that score like positives would look the same, and the "
         "share may be many times too high",
+        f"give a {named('prevalence')}, or have unlabeled rows reviewed",
+    )
+
+
+def _many_possible(counts: ScoreCounts, high: float, doubt: Doubt) -> Check:
+    """UC017 where the share is a range from 0 on."""
+    most = high * counts.n_unlabeled
+    labels = _worth_words(counts.effective_size("positive"), "labels")
+    message = f"{labels}, and scores leave up to {float(f'{most:.2g}'):,.0f} hidden positives"
+    if doubt != "many":
+        return Check(CODES["many-hidden"], "ok", f"{message} possible")
+    return Check(
+        CODES["many-hidden"],
+        "warn",
+        f"{message} possible: negatives that score like positives would look the same, and there "
+        "may be far fewer, or none",
         f"give a {named('prevalence')}, or have unlabeled rows reviewed",
     )
 

@@ -1,6 +1,5 @@
 """What errors cost along the thresholds, with a band; and where they cost least."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,7 +8,7 @@ import numpy as np
 from undercount.curve import FloatArray
 from undercount.errors import collect_warnings
 from undercount.estimate import Estimate
-from undercount.read.decisions import BestThreshold
+from undercount.read.decisions import BestThreshold, cost_weight
 from undercount.read.evaluation import Evaluation
 
 # Thresholds along which costs are drawn.
@@ -39,9 +38,9 @@ class CostCurve:
         The evaluation's own threshold, if it has one.
     here : Estimate, optional
         The cost there.
-    best : BestThreshold
-        Where the cost is least, with what that gains; rates that depend on the share are NaN where
-        it is a range without a value.
+    best : BestThreshold, optional
+        Where the cost is least, with what that gains; None where the share of hidden positives is
+        a range without a value, since the place depends on it.
 
     Notes
     -----
@@ -60,7 +59,7 @@ class CostCurve:
     everything: float
     own: float | None
     here: Estimate | None
-    best: BestThreshold
+    best: BestThreshold | None
 
 
 def cost_curve(
@@ -78,7 +77,9 @@ def cost_curve(
     >>> round(curve.none, 3), round(curve.everything, 3)
     (1.6, 0.6)
     """
-    best = evaluation.best_threshold(cost=costs)
+    cost_weight(costs)  # refuses what is no cost
+    known = not evaluation.share_range_only
+    best = evaluation.best_threshold(cost=costs) if known else None
     counts = evaluation.counts
     cells = [counts.unlabeled]
     if evaluation.shares.sampling == "single-sample":
@@ -87,15 +88,13 @@ def cost_curve(
     # Even steps in rows: half of the thresholds flag less than half of them.
     wanted = np.linspace(0, flagged[-1], n_points + 1)[1:]
     places = np.minimum(np.searchsorted(flagged, wanted), len(flagged) - 1)
-    asked = [each for each in (best.threshold, evaluation.threshold) if each is not None]
+    marked = (evaluation.threshold, None if best is None else best.threshold)
+    asked = [each for each in marked if each is not None]
     thresholds = np.unique([*counts.score[places], *filter(np.isfinite, asked)])[::-1]
     rows = np.append(0.0, flagged)[np.searchsorted(-counts.score, -thresholds, side="right")]
     named = {name: costs.get(name, 0.0) for name in ("false_positive", "false_negative")}
     chance = named["false_positive"] / sum(named.values())
     prevalence = evaluation.prevalence
-    if evaluation.share_range_only:
-        best = best.without_share(recall_known=evaluation.supposes_right_labels)
-        prevalence = math.nan
     with collect_warnings():  # along a curve single rates leave their range by chance
         prices = tuple(evaluation.cost(each, **named) for each in thresholds.tolist())
         benefits = (

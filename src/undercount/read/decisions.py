@@ -77,12 +77,16 @@ class Goal:
         What the metric is multiplied with: the sum of the costs.
     at_least : mapping
         Metric → the least value it may have.
+    any_share : bool
+        Whether metric and conditions are the same at every share of hidden positives, so that a
+        point is chosen wherever one makes it possible.
     """
 
     metric: str
     beta: float = 1.0
     scale: float = 1.0
     at_least: tuple[tuple[str, float], ...] = ()
+    any_share: bool = False
 
     @classmethod
     def of(cls, metric: str, at_least: Mapping[str, float] | None, cost: Costs | None) -> "Goal":
@@ -110,7 +114,8 @@ class Goal:
     def choose(self, points: RatePoint) -> NDArray[np.intp]:
         """Return the place of the best point along the last axis; the first of equal ones."""
         values = self.value(points)
-        possible = (points.fpr >= -ROUNDING) & (points.tpr <= 1 + ROUNDING) & ~np.isnan(values)
+        possible = (points.fpr >= -ROUNDING) | self.any_share
+        possible = possible & (points.tpr <= 1 + ROUNDING) & ~np.isnan(values)
         if self.metric != "expected_cost":
             possible[..., 0] = False  # above all scores nothing is predicted positive
         for name, least in self.at_least:

@@ -118,9 +118,13 @@ def are_near(shares: Sequence[float]) -> bool:
     return bool(max(shares) - min(shares) <= max(AGREEMENT, PART * np.median(shares)))
 
 
-def judge_agreement(rows: Sequence[EstimatorRow]) -> Agreement:
-    """Compare the answers of those that have one."""
-    answers = {row.value: row for row in reversed(rows) if row.value is not None}
+def judge_agreement(rows: Sequence[EstimatorRow]) -> Agreement | None:
+    """Compare the answers of those that have one, and name it."""
+    answers = {
+        row.value: row for row in reversed(rows) if row.value is not None and not row.range_only
+    }
+    if not answers:
+        return None
     least, most = min(answers), max(answers)
     verdict: Closeness = "close" if are_near(list(answers)) else "apart"
     if most - least <= AGREEMENT and most <= FACTOR * least:

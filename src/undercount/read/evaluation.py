@@ -307,11 +307,13 @@ class Evaluation:
 
     @cached_property
     def curve(self) -> OperatingCurve:
-        """The recovered curve."""
+        """The recovered curve; what depends on a share that is left open is NaN."""
         if self.reviewed is not None:
             return self.reviewed.curve()
         if self.chances is not None:
             return self.chances.curve()
+        if self.share_range_only:
+            return self._open_curve(self.counts)
         return mixture_curve(self.counts, self.shares)
 
     @cached_property
@@ -610,6 +612,24 @@ class Evaluation:
         """Whether labels and scores leave a share of 0 possible, so that no value can be named."""
         return self.from_scores and lowest_share(self.shares) <= 0
 
+    def _open_curve(self, counts: ScoreCounts) -> OperatingCurve:
+        """Return a curve with NaN where a rate depends on a share of which a range is known."""
+        curve = mixture_curve(counts, self.shares.exact(0.0), clean=False)
+        flagged, nothing = curve.predicted_positive_rate, np.full(len(curve.tpr), np.nan)
+        tpr = curve.tpr if self.supposes_right_labels else nothing
+        return replace(curve, tpr=tpr, fpr=nothing, prevalence=math.nan, flagged=flagged)
+
+    def _check_share(self, what: str) -> None:
+        """Raise where a question has one answer only at one share, and a range of it is known."""
+        if self.share_range_only:
+            raise InputError(
+                f"{what} depends on the share of hidden positives, and labels and scores cannot "
+                f"tell it: there may be none. Give {named('prevalence')}, or a range of it, or "
+                f"{named('reviews')}",
+                code=NOT_IDENTIFIED,
+                argument="prevalence",
+            )
+
     def _estimate_alone(
         self, counts: ScoreCounts, metric: str, threshold: float | None, **place: Any
     ) -> Estimate:
@@ -779,13 +799,19 @@ class Evaluation:
         }
 
     def point(self, threshold: float) -> OperatingPoint:
-        """Return the recovered point at a threshold, without intervals."""
+        """Return the recovered point at a threshold, without intervals.
+
+        Rates that depend on a share that labels and scores leave open are NaN.
+        """
         threshold = read_threshold(threshold)
         if self.reviewed is not None:
             return self.reviewed.curve(counts=self.counts_at(threshold)).at(threshold)
         if self.chances is not None:
             return self.chances.curve(threshold).at(threshold)
-        return mixture_curve(self.counts_at(threshold), self.shares, clean=False).at(threshold)
+        counts = self.counts_at(threshold)
+        if self.share_range_only:
+            return self._open_curve(counts).at(threshold)
+        return mixture_curve(counts, self.shares, clean=False).at(threshold)
 
     def deployed(
         self, prevalence: float | None = None, threshold: float | None = None
@@ -953,7 +979,10 @@ class Evaluation:
         raise InputError(words, code=NOT_IDENTIFIED, argument="over")
 
     def break_even(self, metric: str, value: float, threshold: float | None = None) -> BreakEven:
-        """Find the least hidden share and the largest labelling bias at which metric >= value."""
+        """Find the least hidden share and the largest labelling bias at which metric >= value.
+
+        The bias is NaN where labels and scores leave a range of the share and point to none.
+        """
         check_choice("metric", metric, tuple(FACTS))
         check_goal(metric, value)
         threshold = self.threshold if threshold is None else read_threshold(threshold)
@@ -961,7 +990,7 @@ class Evaluation:
             return self.chances.break_even(metric, value, threshold)
         self._check_labels_answer("a break-even share", "ask by require() whether the metric holds")
         counts = self.discounted_counts(metric, threshold)
-        return break_even(
+        found = break_even(
             counts,
             self.shares,
             metric,
@@ -970,6 +999,8 @@ class Evaluation:
             target=self.target,
             confidence_level=self.confidence_level,
         )
+        # At which share a bias is survived, nothing says.
+        return replace(found, odds_ratio=math.nan) if self.share_range_only else found
 
     def bias_bounds(self, odds_ratio: float | None = None) -> dict[str, Interval]:
         """Bound each metric if the odds of a label differ by a factor Γ between positives.
@@ -1060,8 +1091,10 @@ class Evaluation:
         -----
         Assumes: the scores are calibrated chances of being labelled; labels are random and pure.
         Wrong when: the model was trained on balanced or weighted rows; scores are no probabilities.
+        Refused where labels and scores leave the share open: the label frequency is open with it.
         """
         self._check_labels_answer("such a threshold", "ask best_threshold() for one", joined=True)
+        self._check_share("such a threshold")
         return chance_threshold(self.counts, self.shares, chance)
 
     def best_threshold(
@@ -1093,7 +1126,12 @@ class Evaluation:
         `gain` is corrected for that by drawing labels (with reviews alone: verdicts) anew, the
         point's own metrics are not.
         Wrong when: few rows are labelled.
+        Refused where labels and scores leave the share open and the choice depends on it: through
+        the metric, a condition or a cost.
         """
+        goal = Goal.of(metric, at_least, cost)
+        if self.share_range_only:
+            return self._share_free_threshold(goal, over)
         over = self.threshold if over is None else read_threshold(over)
         counts = self.counts_at(over)
         about: Any = (counts, self.shares, self.target, self.confidence_level)
@@ -1104,12 +1142,29 @@ class Evaluation:
         search = ThresholdSearch(*about, clusters=self.clusters)
         if self.reviewed is not None:
             search = ReviewedSearch(*about, metrics=self.reviewed.metrics(counts=counts))
-        found = search.best(Goal.of(metric, at_least, cost), over)
+        found = search.best(goal, over)
         if found.gain is None:
             return found
         needs = found.gain.needs if self.chances is None else NEEDS
         audit = () if self.reviewed is None else self.reviewed.audit_needs
-        return replace(found, gain=self._leave_open(replace(found.gain, needs=(*needs, *audit))))
+        return replace(found, gain=replace(found.gain, needs=(*needs, *audit)))
+
+    def _share_free_threshold(self, goal: Goal, over: float | None) -> BestThreshold:
+        """Return the best point of a goal that is the same at every share; refuse any other."""
+        names = dict.fromkeys([goal.metric, *(name for name, _ in goal.at_least)])
+        right = self.supposes_right_labels
+        turning = [n for n in names if FACTS[n].needs and (FACTS[n].needs_prevalence or not right)]
+        if turning:
+            self._check_share(f"the best threshold by {FACTS[turning[0]].title}")
+        over = self.threshold if over is None else read_threshold(over)
+        # At the high end most positives are hidden, and the chance of the labels is largest.
+        span = self.shares.unlabeled_prevalence_interval
+        high = self.shares.unlabeled_prevalence if span is None else span.high
+        shares = self.shares.exact(float(self.shares.clip(high)))
+        about = (self.counts_at(over), shares, self.target, self.confidence_level)
+        search = ThresholdSearch(*about, clusters=self.clusters)
+        found = search.best(replace(goal, any_share=True), over)
+        return found.without_share(recall_known=right)
 
     def cost(
         self,
@@ -1181,7 +1236,9 @@ class Evaluation:
 
     @property
     def prevalence(self) -> float:
-        """Share of positives in the target."""
+        """Share of positives in the target; NaN where labels and scores leave it open."""
+        if self.share_range_only:
+            return math.nan
         return self.shares.prevalence(self.counts)
 
     def to_json(self) -> str:

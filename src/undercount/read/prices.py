@@ -79,6 +79,8 @@ class Prices:
         Of the intervals.
     further : FurtherRound, optional
         Shares out each budget anew, beside verdicts that are there.
+    guessed : bool
+        Whether the share is supposed for the plan alone: labels and scores leave it open.
 
     Notes
     -----
@@ -93,6 +95,7 @@ class Prices:
     confidence_level: float = 0.95
     further: "FurtherRound | None" = None
     unlikely: "tuple[Supposition, ...]" = ()
+    guessed: bool = False
     _known: dict[tuple[str, int], FloatArray] = field(default_factory=dict, repr=False)
     _ends: dict[tuple[str, int], FloatArray] = field(default_factory=dict, repr=False)
 
@@ -123,7 +126,8 @@ class Prices:
                     + [(each, 0.0) for each in _likely_shares(counts, share, span, LEAST_SHARE)],
                 )
             )
-            return cls(design, supposed, confidence_level, unlikely=unlikely)
+            guessed = isinstance(span, LikelyShares) and span.open
+            return cls(design, supposed, confidence_level, unlikely=unlikely, guessed=guessed)
         # Labels that prefer some scores mislead the first plan, which cannot know it; what was
         # found sets that right.
         cells = ReviewedCells(counts, earlier, working_posterior(counts, share))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from undercount.assume.reviews import CrossedCells, ReviewedCells
 from undercount.counts import ScoreCounts
@@ -14,7 +14,14 @@ from undercount.errors import InputError
 from undercount.estimate import Estimate
 from undercount.read.decisions import MOST_CELLS, N_DRAWS, Goal, ThresholdSearch
 from undercount.read.intervals.heads import RatePoint
-from undercount.read.intervals.review_intervals import METHOD, ReviewedMetrics
+from undercount.read.intervals.review_ends import PATH, Gaps, moved_interval, sides_of
+from undercount.read.intervals.review_intervals import (
+    METHOD,
+    OPEN,
+    ReviewedMetrics,
+    range_of,
+    stretch,
+)
 from undercount.read.intervals.review_labels import BOTH, CombinedMetrics
 from undercount.read.intervals.stratum_shares import StratumShares
 from undercount.shares import Shares
@@ -28,6 +35,9 @@ class ReviewedSearch(ThresholdSearch):
     With random labels the thresholds are those of labels and reviews together. The value of the
     gain is corrected for draws that vary by as much less as the two together say more of it; its
     ends are those of reviews alone, since ends by such draws held the truth in .91 of samples.
+    Neither lies nearer than those of two thresholds that were given before: a plan for precision
+    hardly looks below its threshold, and draws suppose the little it saw there. Where nearly the
+    whole range of the metric is left open the gain has no value (`Estimate.open`).
 
     Notes
     -----
@@ -80,9 +90,11 @@ class ReviewedSearch(ThresholdSearch):
         tail = (1 - self.confidence_level) / 2
         value = raw - float(flattery.mean())
         low, high = raw - np.quantile(errors, [1 - tail, tail])
+        gaps = self._left_open(goal, (threshold, over), ends)
+        low, high = min(low, raw + gaps.low), max(high, raw + gaps.high)
         rows = self._row_error(goal, threshold, over)
         reach = rows * float(ndtri(1 - tail))
-        return Estimate(
+        found = Estimate(
             value,
             value - math.hypot(max(value - float(low), 0.0), reach),
             value + math.hypot(max(float(high) - value, 0.0), reach),
@@ -91,6 +103,47 @@ class ReviewedSearch(ThresholdSearch):
             BOTH if isinstance(self.metrics, CombinedMetrics) else ("reviews",),
             METHOD,
         )
+        return self._in_range(goal, found)
+
+    def _left_open(self, goal: Goal, thresholds: tuple[float, float], ends: list[int]) -> Gaps:
+        """Return how far the gain of two given thresholds may lie below and above its value.
+
+        Verdicts drawn anew take the strata for what they showed; where few verdicts say how many
+        positives there are at all, that is the larger doubt.
+        """
+        metrics, cells, risk = self.metrics, self.cells, (1 - self.confidence_level) / 2
+        one, other = (metrics.gradient(goal.metric, at, beta=goal.beta) for at in thresholds)
+        turned = goal.scale * (one.turned - other.turned)
+        widened = stretch(cells, self.confidence_level) if metrics.sequential else 1.0
+        if isinstance(metrics, CombinedMetrics):  # labels tell of rows at which few verdicts look
+            variance, freedom = metrics.strata.variance(turned)
+            half = float(stdtrit(freedom, 1 - risk)) * math.sqrt(widened * variance)
+            return Gaps(-half, half)
+        moves = cells.moves(turned)
+        freedom = float(metrics.drawn_variance(moves)[1])
+        at = np.array([*ends, len(cells.counts.score)])
+        parts = np.array([[0.0], *([part] for part in PATH)])
+
+        def read(more: FloatArray) -> FloatArray:
+            positive = cells.positive + parts * cells.by_cell(more)
+            hits = np.append(np.zeros((len(parts), 1)), np.cumsum(positive, axis=-1), axis=-1)
+            values = goal.value(self._rates_of(hits[:, at], at))
+            gains = values[:, 0] - values[:, 1]
+            return np.asarray(gains[1:] - gains[0])
+
+        student, normal = float(stdtrit(freedom, 1 - risk)), float(ndtri(1 - risk))
+        widened *= (student / normal if normal > 0 else 1.0) ** 2
+        return moved_interval(sides_of(cells, metrics.shares, moves), read, risk, widened)
+
+    def _in_range(self, goal: Goal, found: Estimate) -> Estimate:
+        """Keep a gain in its range; where nearly all of the metric's is open it has no value."""
+        least, most = (goal.scale * end for end in range_of(goal.metric))
+        if not math.isfinite(most - least):
+            return found
+        low, high = max(found.low, least - most), min(found.high, most - least)
+        if high - low >= OPEN * (most - least):
+            return replace(found, value=math.nan, low=low, high=high, standard_error=math.nan)
+        return replace(found, low=min(low, found.value), high=max(high, found.value))
 
     def _row_error(self, goal: Goal, threshold: float, over: float) -> float:
         """Return the error that the draw of rows or clusters adds if a population is meant."""

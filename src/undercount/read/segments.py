@@ -219,7 +219,7 @@ class Evaluations(Mapping[Hashable, Evaluation]):
             self.column: [each.segment for each, _ in lines],
             "rows": [each.counts.n_rows for each, _ in lines],
             "labelled": [each.counts.n_positive for each, _ in lines],
-            "own_share": [each.own_share.value if each.own_share else nan for each, _ in lines],
+            "own_share": [_own_value(each) for each, _ in lines],
             "share": [each.share.value if each.share else nan for each, _ in lines],
             "share_low": [each.share.low if each.share else nan for each, _ in lines],
             "share_high": [each.share.high if each.share else nan for each, _ in lines],
@@ -559,6 +559,13 @@ def withhold(row: SegmentRow, why: str) -> SegmentRow:
     """Take away a segment's share and the numbers that rest on it; the bounds that hold stay."""
     note = "; ".join(filter(None, (why, small_words(row.counts, pooled=False))))
     return replace(row, share=None, rows=tuple(map(_without_share, row.rows)), note=note)
+
+
+def _own_value(row: SegmentRow) -> float:
+    """Return a segment's own share; NaN where it has none, or a range without a value is left."""
+    if row.own_share is None or (row.share is not None and row.share.range_only):
+        return math.nan
+    return row.own_share.value
 
 
 def _without_share(row: MetricRow) -> MetricRow:

@@ -21,9 +21,13 @@ SMALLEST_PART = 0.05
 
 @dataclass(frozen=True)
 class LikelyShares(Interval):
-    """Hold ends of shares that are likely, and whether labels alone told them."""
+    """Hold ends of shares that are likely, and whether labels alone told them.
+
+    `open` says that even 0 is possible, or labels are too few: what is supposed is no estimate.
+    """
 
     by_labels: bool = False
+    open: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ def suppose_share(
     least = 1 / max(counts.n_unlabeled, 2.0)
     if not given and counts.n_positive < FEWEST_LABELS:
         value = min(max(2 * counts.n_positive / counts.n_unlabeled, LEAST_GUESS), 0.5)
-        return SupposedShare(value, LikelyShares(value / 2, 2 * value, by_labels=True))
+        return SupposedShare(value, LikelyShares(value / 2, 2 * value, by_labels=True, open=True))
     with collect_warnings():
         found = shared_share(
             models,
@@ -80,12 +84,14 @@ def likely_span(shares: Shares, *, by_labels: bool = False) -> LikelyShares | No
     known, value = shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence
     if known is None or not known.high > known.low or value <= 0:
         return None
+    nothing = by_labels and known.low <= 0
     low, high = max(known.low, SMALLEST_PART * value), min(known.high, 1 - 1e-9)
     if shares.unlabeled_prevalence_error == 0:
-        return LikelyShares(low, high, by_labels)
+        return LikelyShares(low, high, by_labels, nothing)
     normal = float(ndtri(0.975))
     return LikelyShares(
         value * math.exp(-max(math.log(value / low), 0.0) / normal),
         value * math.exp(max(math.log(high / value), 0.0) / normal),
         by_labels,
+        nothing,
     )

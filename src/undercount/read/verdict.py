@@ -77,7 +77,7 @@ class ClaimVerdict:
         Whether it holds in the whole interval of the share.
     odds_ratio : float
         Largest labelling bias (Γ) that it survives at the share taken; NaN if it does not hold
-        there or a bias is not followed, infinity above a thousandfold one.
+        there, no share is taken or a bias is not followed, infinity above a thousandfold one.
     reason : Check or None
         The check that forbids a claim.
     doubt : Check or None
@@ -502,7 +502,7 @@ class _Trial:
     def odds_ratio(self) -> float:
         name, evaluation = self.claim.name, self.evaluation
         elsewhere = name.top is not None or self.claim.deploy_prevalence is not None
-        if not self.claim.at_least or elsewhere:
+        if not self.claim.at_least or elsewhere or evaluation.share_range_only:
             return math.nan
         return surviving_bias(
             evaluation.discounted_counts(name.metric, name.threshold),

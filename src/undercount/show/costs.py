@@ -10,6 +10,7 @@ from undercount.read.cost_curve import CostCurve
 from undercount.read.metric_name import short_number
 from undercount.show.spoken import number
 
+OPEN = "give a prevalence or a range of it, or review some rows"
 # Thresholds that a terminal shows.
 SHOWN = 6
 
@@ -24,6 +25,9 @@ def cost_words(curve: CostCurve) -> str:
     if curve.here is not None:
         words.append(f"at the threshold {spread_words(curve.here)}")
     best = curve.best
+    if best is None:
+        words.append(f"where they are least depends on the hidden positives: {OPEN}")
+        return " · ".join(words)
     place = (
         "flag no row" if math.isinf(best.threshold) else f"threshold {short_number(best.threshold)}"
     )
@@ -48,7 +52,7 @@ def spread_words(found: Estimate) -> str:
 
 def cost_table(curve: CostCurve) -> tuple[list[str], list[list[str]]]:
     """Return cost and net benefit at a few thresholds, the best and the user's own among them."""
-    marks = {curve.best.threshold: "least"}
+    marks = {} if curve.best is None else {curve.best.threshold: "least"}
     if curve.own is not None:
         marks[curve.own] = "yours, least" if curve.own in marks else "yours"
     marked = np.flatnonzero(np.isin(curve.threshold, list(marks)))

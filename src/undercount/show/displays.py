@@ -162,7 +162,8 @@ def _refuse_unknown(method: str, names: Iterable[str]) -> None:
 class CurveDisplay(Display):
     """Base of the displays of two rates against each other.
 
-    Drawn are the recovered curve solid, the naive one dashed, a band around it, truth dotted. Where
+    Drawn are the recovered curve solid, the naive one dashed, a band around it, truth dotted; where
+    labels and scores leave the share of hidden positives open the band alone. Where
     labels are a random sample of these very rows, `bounds` hold the curves that they leave possible
     at the share taken, `ends` the recovered curves and `end_bounds` the bounds at the ends of its
     interval. In other evaluations (reviews, labelling chances, clusters, impure labels, a
@@ -215,13 +216,14 @@ class CurveDisplay(Display):
     def from_evaluation(cls, evaluation: Evaluation, *, truth: Any = None) -> Self:
         """Make the display of an evaluation: the curve of its table, and a band at its level.
 
-        Where labels and scores leave a range of the share and point to none, the curve is that of
-        the floor, if nothing is hidden, and the band has the intervals.
+        Where labels and scores leave a range of the share and point to none, what depends on it is
+        NaN in the curve, and the band has the intervals.
         """
         level, name = evaluation.confidence_level, evaluation.name
         if evaluation.share_range_only:
-            curve, reach = naive_curve(_every_score(evaluation)), tuple(cls._reach(evaluation))
-            return cls(curve, curve, None, truth, name, confidence_level=level, reach=reach)
+            counts, reach = _every_score(evaluation), tuple(cls._reach(evaluation))
+            curve, naive = replace(evaluation, counts=counts).curve, naive_curve(counts)
+            return cls(curve, naive, None, truth, name, confidence_level=level, reach=reach)
         if _leaves_bounds(evaluation):
             return cls.from_counts(
                 _every_score(evaluation),
@@ -246,8 +248,9 @@ class CurveDisplay(Display):
         return np.array(ends).T
 
     def frame(self) -> dict[str, FloatArray]:
-        """Return the columns that are drawn."""
-        return {self.x: getattr(self.curve, self.x), self.y: getattr(self.curve, self.y)}
+        """Return the columns that are drawn; NaN where they depend on a share that is left open."""
+        x, y = getattr(self.curve, self.x), getattr(self.curve, self.y)
+        return {self.x: x, self.y: np.where(np.isnan(x), np.nan, y)}
 
     def band(self) -> dict[str, FloatArray]:
         """Return the ends of the band along the axis; none if nothing is uncertain.
@@ -291,11 +294,17 @@ class CurveDisplay(Display):
         return _along(grid, getattr(curve, self.x), getattr(curve, self.y))
 
     def _draw(self, axes: Any, style: dict[str, Any]) -> None:
+        columns = self.frame().values()
+        # A range of the share without a value has a band, and no curve in it.
+        known = not any(np.isnan(column).all() for column in columns)
         if band := self.band():
             colour = {"color": style["color"]} if "color" in style else {}
             label = f"{100 * self.confidence_level:g} % {'intervals' if self.reach else 'bounds'}"
+            if not known:
+                label = f"{style.get('label', self.name)}: {label}"
             axes.fill_between(*band.values(), alpha=0.2, label=label, **colour)
-        axes.plot(*self.frame().values(), **{"linestyle": "-", "label": self.name, **style})
+        if known:
+            axes.plot(*columns, **{"linestyle": "-", "label": self.name, **style})
         for other, kind, label in (
             (self.naive, "--", "unlabeled = negative"),
             (self.truth, ":", "truth"),
@@ -582,13 +591,16 @@ class CostDisplay(DecisionDisplay):
         false_positive: float = 1.0,
         false_negative: float = 1.0,
     ) -> Self:
-        """Make the display of an evaluation: its costs, the best threshold among them."""
+        """Make the display of an evaluation: its costs, and the best threshold if it is known."""
         errors = {"false_positive": false_positive, "false_negative": false_negative}
-        best = evaluation.best_threshold(cost=errors).threshold
-        thresholds = _thresholds(evaluation, N_THRESHOLDS, best)
+        search = evaluation.best_threshold
+        cost_weight(errors)  # refuses what is no cost
+        # Without a share nothing tells which threshold is the best one.
+        best = [] if evaluation.share_range_only else [search(cost=errors).threshold]
+        thresholds = _thresholds(evaluation, N_THRESHOLDS, *best)
         with collect_warnings():  # along a curve single rates leave their range by chance
             costs = [evaluation.cost(each, **errors) for each in thresholds.tolist()]
-        prevalence = np.nan if evaluation.share_range_only else evaluation.prevalence
+        prevalence = evaluation.prevalence
         marks = {"none": false_negative * prevalence, "all": false_positive * (1 - prevalence)}
         return cls({"threshold": thresholds, **_spread("cost", costs)}, marks, evaluation.name)
 
@@ -660,7 +672,7 @@ class NetBenefitDisplay(DecisionDisplay):
         with collect_warnings():  # along a curve single rates leave their range by chance
             benefits = [evaluation.net_benefit(each, each) for each in chance.tolist()]
         columns = {"chance": chance, **_spread("net_benefit", benefits)}
-        prevalence = np.nan if evaluation.share_range_only else evaluation.prevalence
+        prevalence = evaluation.prevalence
         columns["all"] = prevalence - (1 - prevalence) * chance / (1 - chance)
         return cls(columns, {}, evaluation.name)
 

@@ -63,7 +63,7 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
         "target": evaluation.target,
         "confidence_level": evaluation.confidence_level,
         "threshold": evaluation.threshold,
-        "prevalence": None if evaluation.share_range_only else evaluation.prevalence,
+        "prevalence": plain(evaluation.prevalence),
         "hidden_share": {
             **_share(shares.unlabeled_prevalence, shares.unlabeled_prevalence_interval),
             **({"value": None} if evaluation.share_range_only else {}),
@@ -191,7 +191,8 @@ def _costs(evaluation: Evaluation) -> dict[str, Any]:
         "none": plain(curve.none),
         "everything": plain(curve.everything),
         "here": curve.here and _spread(curve.here),
-        "least": {
+        "least": best
+        and {
             "threshold": plain(best.threshold),
             "over": None if best.over is None else plain(best.over),
             "gain": best.gain and _spread(best.gain),

@@ -21,6 +21,16 @@ VERDICTS = {
     "itself. Review some rows (undercount plan) if they matter.",
     "apart": ": the scores do not settle the question. Review some rows (undercount plan).",
 }
+# The same where the classes overlap so far that the consensus leaves 0 possible.
+SHAPES = {
+    "agree": ": these methods agree with each other.",
+    "close": ": these methods are not far apart.",
+    "apart": ": these methods do not agree.",
+}
+OPEN = (
+    "But all of them take it that hardly a negative scores like the surest positives; where many "
+    "do, fewer rows are positive than any of them says, or none (undercount plan settles it)."
+)
 
 
 def estimators_document(tables: Mapping[str, Sequence[EstimatorRow]]) -> dict[str, Any]:
@@ -134,11 +144,16 @@ def _bar(row: EstimatorRow, end: float) -> dict[str, Any]:
 def agreement_words(rows: Sequence[EstimatorRow]) -> str:
     """Say whether the methods agree and what to do."""
     found = judge_agreement(rows)
+    if found is None:
+        return OPEN
     ends = " to ".join(
         f"{percent(row.value or 0.0)} ({row.method})" for row in (found.lowest, found.highest)
     )
+    verdict = VERDICTS[found.verdict]
+    if any(row.range_only for row in rows):
+        verdict = f"{SHAPES[found.verdict]} {OPEN}"
     return (
-        f"Answers run from {ends}{VERDICTS[found.verdict]} None of them sees labels that are not "
+        f"Answers run from {ends}{verdict} None of them sees labels that are not "
         "random, or negatives that look just like positives."
     )
 

@@ -79,6 +79,8 @@ def _supposed_words(prices: Prices) -> str:
     supposed = f"{percent(prices.supposed)} of them are positive"
     if prices.further is not None:
         return f"{supposed}, by the verdicts so far"
+    if prices.guessed:
+        supposed += " (supposed for planning, not an estimate: labels and scores leave it open)"
     return (
         f"{supposed}, and labels are a random sample of the positives. From … to …: what may come "
         "by the draw, if labels prefer high or low scores a little, or if the share is off. Labels "

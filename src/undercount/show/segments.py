@@ -98,8 +98,7 @@ def pooled_words(found: Evaluations) -> str:
     centre, spread = found.shares.centre, found.shares.spread
     if centre.low <= 0:
         return (
-            f"0 to {percent(centre.high)} of the unlabeled rows in the middle segment, estimated "
-            f"from {len(found.shares.own)} segments: labels and scores cannot tell how many"
+            "labels and scores cannot tell how many; a prevalence of each segment, or reviews, can"
         )
     words = (
         f"{percent(centre.value)} of the unlabeled rows in the middle segment "
@@ -188,9 +187,9 @@ def _signed(found: Estimate) -> str:
     return f"{found.value:+.3f} ({found.low:+.3f} – {found.high:+.3f})"
 
 
-SHARES = (
-    "Hidden positives: the segment's own estimate → pooled with the others, which is used. All "
-    "rows are estimated once more, together: no mean of the segments, and perhaps outside them."
+SHARES = "Hidden positives: the segment's own estimate → pooled with the others, which is used."
+TOGETHER = (
+    "All rows are estimated once more, together: no mean of the segments, and perhaps outside them."
 )
 DIFFERENCES = (
     "Differences: each segment less the mean of the others; intervals allow for the number of "
@@ -285,7 +284,7 @@ def as_text(found: Evaluations) -> str:
         "",
         *(line(name, words, width=room) for name, words in difference_lines(found)),
     ]
-    note = f"{_share_note(found)}{tests_note(found)}".strip()
+    note = f"{_share_note(found)} {tests_note(found)}".strip()
     lines += ["", wrap(note, room)] if note else []
     said = notes(found)
     lines += [""] if said else []
@@ -345,7 +344,8 @@ def _stacked(found: Evaluations, name: str, row: SegmentRow, room: int) -> list[
 def _share_note(found: Evaluations) -> str:
     if found.shares is None:
         return ""
-    return f"{SHARES} "
+    arrow = any("→" in share_words(row) for row in found.rows)
+    return f"{SHARES} {TOGETHER}" if arrow else TOGETHER
 
 
 def _named(found: Evaluations) -> list[tuple[str, SegmentRow]]:
@@ -438,7 +438,7 @@ def as_json(found: Evaluations) -> str:
     if found.shares is not None:
         centre = found.shares.centre
         document["pooled_share"] = {
-            "centre": centre.value,
+            "centre": centre.value if centre.low > 0 else None,
             "low": centre.low,
             "high": centre.high,
             "spread_log_odds": found.shares.spread,
@@ -505,9 +505,8 @@ def as_page(found: Evaluations) -> str:
         heads=[heading(found, label) for label in found.metrics],
         table=table,
         pooled=pooled_words(found),
-        own=found.shares is not None,
         tests=difference_lines(found),
-        shares=SHARES,
+        shares=_share_note(found),
         how=tests_note(found),
         notes=notes(found),
         level=f"{100 * found.overall.confidence_level:g}",

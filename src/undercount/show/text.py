@@ -739,7 +739,7 @@ def _bound_note(evaluation: Evaluation, width: int) -> list[str]:
         "only raise it"
     )
     if any(row.lower_bound is not None and not row.certain for row in evaluation.rows):
-        text += " (~ apart from the chance of the labels)"
+        text += " (~ before chance, so that a range may begin below it)"
     return [wrap(text, width), supposed]
 
 

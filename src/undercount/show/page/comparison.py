@@ -24,6 +24,7 @@ from undercount.show.comparison import (
     workload_notes,
 )
 from undercount.show.comparison_tables import html_table, named_tables
+from undercount.show.displays import CurveDisplay, PrecisionRecallDisplay, RocDisplay
 from undercount.show.page.axes import (
     BOTTOM,
     HEIGHT,
@@ -42,6 +43,7 @@ from undercount.show.text import hidden_words
 N_POINTS, STEP = 160, 34
 ROOM = 0.05
 COLOURS = 6
+BANDS = "{} intervals: labels and scores leave the share of hidden positives open"
 
 
 def write_comparison(comparison: Comparison, path: str | Path) -> None:
@@ -82,6 +84,8 @@ def as_comparison_page(comparison: Comparison) -> str:
             )
             for metric in dict.fromkeys(swept)
         ],
+        open=first.share_range_only,
+        curves=BANDS.format(level_words(comparison)) if first.share_range_only else "recovered",
         ranged=first.shares.unlabeled_prevalence_interval is not None,
         fixed=[] if told else [metric_title(m) for m in metrics if m not in turning],
         told=TOLD.get(told, ""),
@@ -179,8 +183,11 @@ def draw_across_shares(comparison: Comparison, metric: str) -> Markup:
     across = Scale(0.0, float(shares[-1]) or 1.0, LEFT, RIGHT)
     up = Scale(low - room, high + room, BOTTOM, TOP)
     x_name = "% of the unlabeled rows that are positive"
-    parts = draw_axes(across, up, x_name, "the best here less each", HEIGHT)
-    held = next(iter(comparison.evaluations.values())).shares
+    first = next(iter(comparison.evaluations.values()))
+    held, y_name = first.shares, "the best here less each"
+    if first.share_range_only:  # then no share is in use
+        y_name = "the first less each"
+    parts = draw_axes(across, up, x_name, y_name, HEIGHT)
     span = held.unlabeled_prevalence_interval
     if span is not None:
         left, right = (float(across(100 * v)) for v in (span.low, min(span.high, shares[-1] / 100)))
@@ -190,7 +197,8 @@ def draw_across_shares(comparison: Comparison, metric: str) -> Markup:
             )
         )
     now, zero = write_place(across(100 * held.unlabeled_prevalence)), write_place(up(0.0))
-    parts.append(Markup('<path d="M{} {}V{}" class="cut"/>').format(now, BOTTOM, TOP))
+    if not first.share_range_only:
+        parts.append(Markup('<path d="M{} {}V{}" class="cut"/>').format(now, BOTTOM, TOP))
     parts.append(Markup('<path d="M{} {}H{}" class="zero"/>').format(LEFT, zero, RIGHT))
     names = list(comparison.evaluations)
     parts += [
@@ -215,6 +223,10 @@ def draw_curves(
     across, up = Scale(0.0, 1.0, LEFT, RIGHT), Scale(0.0, 1.0, BOTTOM, TOP)
     parts = draw_axes(across, up, x_name, y_name, HEIGHT)
     for place, (name, evaluation) in enumerate(evaluations.items()):
+        if evaluation.share_range_only:  # a curve would show one share as if it were known
+            display = PrecisionRecallDisplay if y == "precision" else RocDisplay
+            parts.append(_band(across, up, display.from_evaluation(evaluation), place))
+            continue
         curve = evaluation.curve
         points = np.clip([getattr(curve, x), getattr(curve, y)], 0.0, 1.0)
         if y == "precision":  # there is none where nothing is flagged
@@ -224,6 +236,15 @@ def draw_curves(
             points[1] = np.maximum.accumulate(points[1])
         parts.append(_curve(_path(across, up, *points), place, name))
     return _drawing(parts, HEIGHT, f"{y_name} against {x_name} of every model")
+
+
+def _band(across: Scale, up: Scale, display: CurveDisplay, place: int) -> Markup:
+    """Draw what intervals leave possible."""
+    x, low, high = display.band().values()
+    path = f"{_path(across, up, x, high)}L{_path(across, up, x[::-1], low[::-1])[1:]}Z"
+    return Markup('<path d="{}" class="band m{}"><title>{}</title></path>').format(
+        path, place % COLOURS, display.name
+    )
 
 
 def _curve(path: str, place: int, name: str) -> Markup:

@@ -39,12 +39,16 @@ PAGE_METRICS = (*POINT_METRICS, *AREAS)
 def start_threshold(evaluation: Evaluation) -> float:
     """Return the threshold the page opens with: the one asked for, else that of the best F1.
 
-    Of the highest rows it is the score of the last, or the end of the cell that holds it.
+    Of the highest rows it is the score of the last, or the end of the cell that holds it. Without
+    a share of hidden positives the F1 is that of labels alone, as if none were hidden.
     """
     if evaluation.threshold is not None:
         return evaluation.threshold
     if evaluation.top is not None and evaluation.shares.sampling == "single-sample":
         return threshold_of_top(evaluation.counts_for_top, evaluation.top)[0]
+    if evaluation.share_range_only:
+        naive = evaluation.naive_curve
+        return float(naive.threshold[1 + int(np.nanargmax(naive.f1[1:]))])
     return evaluation.best_threshold("f1").threshold
 
 

@@ -4,7 +4,7 @@ function update(everything = false) {
   stay();
   const model = models[state.model], i = indexOf(model), all = models.map(rowsOf), rows = all[state.model];
   const share = shareOf(model), purity = purityOf(model), limit = limitOf(model, purity), ruled = ruledOut(model);
-  $("share").value = share; $("purity").value = purity;
+  $("share").value = open(model) ? 0 : share; $("purity").value = purity; // no share is taken before one is set
   $("gamma").value = Math.log(state.gamma); $("threshold").max = model.m - 1; $("threshold").value = model.m - i;
   const cut = cutOf(model), said = { share: shareText(model), purity: percent(purity), gamma: state.gamma.toFixed(2), threshold: cut };
   for (const name in said) { text(name + "-value", said[name]); $(name).setAttribute("aria-valuetext", said[name]); }

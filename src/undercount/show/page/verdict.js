@@ -156,7 +156,7 @@ function changeWords(model, rows, i) {
   if (!found.region) return `${name} holds at no share of hidden positives that the scores allow`;
   const limits = shareWords(model, found);
   if (!found.held || !found.possible) return `${name} would hold only ${limits || `if at most ${percentsBeside([share], [[found.limit, "most"]])[1]} of the unlabeled rows are positive`}`;
-  const bias = claim.at_least && FACTS[claim.metric] ? largestBias(model, claim.metric, claim.value, i, share, purity) : NaN;
+  const bias = claim.at_least && FACTS[claim.metric] && !open(model) ? largestBias(model, claim.metric, claim.value, i, share, purity) : NaN;
   const holds = `${name} holds ${limits || `whatever the prevalence${FACTS[claim.metric].prevalence ? " (the value needs it)" : ""}`}`;
   if (!Number.isFinite(bias)) return holds;
   const where = own(model) && model.hidden_share.low < model.hidden_share.high ? "; at the share taken, not all of its range" : "";
