@@ -8,7 +8,14 @@ from scipy.special import ndtri
 
 import undercount as uc
 from undercount.errors import collect_warnings
-from undercount.prevalence import Consensus, Dedpul, NoisyConsensus, TwoLabels, VerifiedSample
+from undercount.prevalence import (
+    BestBin,
+    Consensus,
+    Dedpul,
+    NoisyConsensus,
+    TwoLabels,
+    VerifiedSample,
+)
 from undercount.prevalence.upper_bound import upper_bound
 
 
@@ -362,6 +369,21 @@ def test_an_estimator_with_a_closed_form_is_fitted_at_the_level_too():
         y, score, unlabeled=-1, unlabeled_prevalence=TwoLabels(), confidence_level=0.5
     )
     assert found.shares.unlabeled_prevalence_interval == two.interval_
+
+
+def test_an_estimator_without_a_seed_takes_that_of_the_evaluation():
+    y, score, _ = both_labels(0)
+    unseeded, seeded = BestBin(), BestBin(random_state=1)
+
+    def ask(estimator, seed, rows=slice(None)):
+        options = {"unlabeled_prevalence": estimator, "random_state": seed}
+        found = uc.evaluate(y[rows], score[rows], unlabeled=-1, **options)
+        return found.shares.unlabeled_prevalence_interval
+
+    first = ask(unseeded, 0)
+    assert first == ask(unseeded, 0, slice(None, None, -1))
+    assert first != ask(unseeded, 1) == ask(seeded, 0)
+    assert unseeded.random_state is None
 
 
 def test_the_interval_of_a_purity_may_reach_below_an_estimated_share():

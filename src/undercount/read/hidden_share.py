@@ -484,6 +484,8 @@ def _fitted(fit: _Fit, counts: ScoreCounts, estimator: Any) -> Any:
     estimator = copy.deepcopy(estimator)
     if hasattr(estimator, "confidence_level"):
         estimator.confidence_level = fit.confidence_level
+    if getattr(estimator, "random_state", 0) is None:  # else each call has another interval
+        estimator.random_state = fit.random_state
     return estimator.fit(counts)
 
 
