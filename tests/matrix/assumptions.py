@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.matrix import rows
 
 import undercount as uc
-from undercount.read.evaluation import MetricRow
+from undercount.infer.metric_row import MetricRow
 from undercount.show.selection import SelectionReport, selection_document, selection_page
 
 POINT_METRICS = ("recall", "precision", "f1", "specificity", "accuracy", "mcc")

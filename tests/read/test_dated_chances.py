@@ -11,10 +11,10 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from tests.prevalence.test_late_labels import UNTIL, draw
 
 import undercount as uc
+from undercount.assume.propensity.chances import Chances
 from undercount.cli.main import main
 from undercount.errors import collect_warnings
 from undercount.prevalence import LateLabels
-from undercount.read.chances import Chances
 from undercount.read.monitoring import metrics_of_late
 
 CUT = 1.3

@@ -97,7 +97,7 @@ def test_an_own_estimate_is_never_refused(seed, size, prevalence, frequency, tar
     evaluation = uc.evaluate(y, score, unlabeled=0, threshold=3.0, target=target)
     with collect_warnings():
         area = evaluation.curve.roc_auc
-        assert np.isnan(area) if evaluation.share_range_only else area <= 1
+        assert np.isnan(area) if evaluation.unknowns.range_only else area <= 1
         for threshold in (1.0, 2.0, 4.5, 6.0):
             assert evaluation.at(threshold)
 
@@ -244,7 +244,7 @@ def test_models_on_the_same_rows_have_one_share_and_one_limit():
     y = truth & (rng.random(3000) < 0.4)
     models = {"poor": rng.normal(truth), "sharp": rng.normal(3 * truth), "flat": rng.random(3000)}
     found = uc.compare(y, models, unlabeled=0).evaluations
-    assert {e.share_model for e in found.values()} == {"sharp"}
+    assert {e.unknowns.model for e in found.values()} == {"sharp"}
     assert len({e.shares for e in found.values()}) == 1
     assert len({(e.upper_bound, e.largest_share) for e in found.values()}) == 1
     alone = uc.evaluate(y, models["sharp"], unlabeled=0)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.assume.review_sheet import make_sheet
 from undercount.count.draw import DrawnRows
 from undercount.count.review_file import as_review_csv
+from undercount.infer.reviews.sheet import make_sheet
 from undercount.read import unlabeled_rows
 from undercount.read.allocation import fill
 from undercount.read.plan import next_design

@@ -8,12 +8,12 @@ from scipy.optimize import brentq
 from sklearn.linear_model import LogisticRegression
 
 import undercount as uc
+from undercount.assume.propensity.chances import Chances
+from undercount.checks.fair_sample import balance_check
 from undercount.errors import collect_warnings
 from undercount.estimate import possible_interval
+from undercount.infer.estimate_metric import estimate_metric
 from undercount.metric_facts import FACTS
-from undercount.read.chances import Chances
-from undercount.read.fair_sample import balance_check
-from undercount.read.intervals.estimate import estimate_metric
 
 Z = 1.959963984540054
 METRICS = ("precision", "f1", "specificity", "accuracy", "mcc")

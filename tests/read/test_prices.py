@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.assume.drawn_verdicts import Pool
-from undercount.assume.reviews import (
+from undercount.assume.reviewed.reviewed import Reviewed
+from undercount.estimate import Interval
+from undercount.infer.reviews.drawn_verdicts import Pool
+from undercount.infer.reviews.intervals import ReviewedMetrics
+from undercount.infer.reviews.verdicts import (
     ReviewedCells,
     largest_share,
     share_of_slope,
     supposed_posterior,
     working_posterior,
 )
-from undercount.estimate import Interval
-from undercount.read.intervals.review_intervals import ReviewedMetrics
 from undercount.read.prices import MOST_CELLS, Prices, Supposition, coarse_counts, half_widths
-from undercount.read.reviewed import Reviewed
 from undercount.read.supposed_share import suppose_share
 
 

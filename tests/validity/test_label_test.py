@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 import undercount as uc
-from undercount.read.reviewed import Reviewed
+from undercount.assume.reviewed.reviewed import Reviewed
 from undercount.read.unlabeled_rows import UnlabeledRows
 
 ANSWERED = (5, 10, 20, 60, 100)

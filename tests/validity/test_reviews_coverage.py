@@ -13,7 +13,7 @@ from scipy.special import expit
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import undercount as uc
-from undercount.read.reviewed import Reviewed
+from undercount.assume.reviewed.reviewed import Reviewed
 
 pytestmark = pytest.mark.slow
 LEVELS = (0.8, 0.9, 0.95)

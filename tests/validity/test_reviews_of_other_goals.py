@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 import undercount as uc
-from undercount.read.reviewed import Reviewed
+from undercount.assume.reviewed.reviewed import Reviewed
 
 pytestmark = pytest.mark.slow
 

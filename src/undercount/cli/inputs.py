@@ -35,9 +35,9 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
+    from undercount.infer.scored_rows import ScoredRows
     from undercount.prevalence.fair_scores import ScoreTest
     from undercount.prevalence.late_labels import LateLabels
-    from undercount.read.counted_model import CountedModel
 
 RECODE = (
     "Say which label means positive with --positive-label VALUE, recode positives as 1 and "
@@ -81,7 +81,8 @@ class Reading:
     segments: dict[str, dict[Hashable, ScoreCounts]] = field(default_factory=dict)
     sources: tuple[int, int, int, int] | None = None  # found by first, second, both, of rows
     source_tests: "dict[str, ScoreTest]" = field(default_factory=dict)  # of each score column
-    models: "dict[str, CountedModel]" = field(default_factory=dict)
+    propensity: Any = None  # chances of a label, if they were read
+    models: "dict[str, ScoredRows]" = field(default_factory=dict)
     place: NDArray[np.intp] | None = None  # of each row that was kept, in its file
     by: list[NDArray[Any]] = field(default_factory=list)  # the segment of each, column by column
     cluster: NDArray[Any] | None = None
@@ -199,21 +200,17 @@ def read_kept(
             f"{'--chance' if options['chance'] else '--found'} needs rows, and a database hands "
             "over counts; write the rows to a file and name that"
         )
-    from undercount.read.counted_model import count_model  # noqa: PLC0415 - only when needed
+    from undercount.infer.scored_rows import count_model  # noqa: PLC0415 - only when needed
 
     refuse_no_data(data)
     refuse_counts(data, OF_ROWS)
     rows = take_dates(read_models(data, options), options)
-    about = {"target": options["target"] or "dataset"}
-    about["confidence_level"] = options["confidence_level"]
     models = {}
     for name, score in rows.scores.items():
         threshold = options["threshold"]
         model = count_model(
             rows.labels, score, None, rows.weights, threshold, knots, compact=compact
         ).with_clusters(rows.cluster)
-        if rows.chance is not None:
-            model = model.with_chances(rows.chance, **about)
         models[name] = model
     counts = {name: model.counts for name, model in models.items()}
     return Reading(
@@ -224,6 +221,7 @@ def read_kept(
         place=rows.place,
         by=rows.by,
         cluster=rows.cluster,
+        propensity=rows.chance,
     )
 
 

@@ -3,11 +3,15 @@
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from undercount.errors import InputError
+
+if TYPE_CHECKING:
+    from undercount.assume.base import Wanted
+    from undercount.cli.inputs import Reading
 
 NUMBER = r"([0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?)\s*(%?)"
 # One segment's share: its name up to the last "=" before a number.
@@ -374,7 +378,7 @@ class TopType(click.ParamType):  # type: ignore[type-arg]  # generic in newer cl
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return a number of rows, or a share below 1."""
-        from undercount.read.metric_name import read_top  # noqa: PLC0415 - only when needed
+        from undercount.infer.metric_name import read_top  # noqa: PLC0415 - only when needed
 
         if not isinstance(value, str):
             return value
@@ -392,6 +396,20 @@ def share_arguments(options: dict[str, Any], sampling: str) -> dict[str, Any]:
         "sampling": options["sampling"] or sampling,
         "random_state": options["seed"],
     }
+
+
+def wanted_and_given(
+    options: dict[str, Any], reading: "Reading", progress: Any = None
+) -> "tuple[Wanted, dict[str, Any]]":
+    """Return what options ask of every model, and what they and the rows say of the labels."""
+    from undercount.assume.base import Wanted  # noqa: PLC0415 - only when needed
+
+    given = share_arguments(options, reading.sampling) | review_arguments(options)
+    given["propensity"] = reading.propensity
+    given |= {name: options[name] for name in ("prevalence_interval", "n_resamples")}
+    asked = (given.pop(name) for name in ("target", "confidence_level"))
+    metrics = list(options.get("metrics") or ()) or None
+    return Wanted(*asked, options.get("top"), metrics, given.pop("random_state"), progress), given
 
 
 def review_arguments(options: dict[str, Any]) -> dict[str, Any]:

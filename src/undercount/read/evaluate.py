@@ -6,26 +6,32 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
-from undercount.assume.mixture import Target
-from undercount.assume.review_sheet import as_reviews
-from undercount.assume.reviews import Reviews
+from undercount.assume.base import Unknowns, Wanted
+from undercount.assume.builder import assumption_of
+from undercount.assume.reviewed.reviewed import Labels
+from undercount.checks.fair_sample import found_check, groups_check
 from undercount.count.arrays import refuse_other_order
 from undercount.count.columns import is_eager, is_frame
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, collect_warnings, named
 from undercount.estimate import check_confidence_level
-from undercount.read.counted_model import check_name, count_column, count_model, take_column
-from undercount.read.deployed import read_deploy_prevalence
-from undercount.read.evaluate_models import Wanted, evaluate_models, make_bare, make_whole
+from undercount.infer.metric_name import asks_top
+from undercount.infer.mixture import Target
+from undercount.infer.resampled import PrevalenceInterval, Progress
+from undercount.infer.reviews.sheet import as_reviews
+from undercount.infer.reviews.verdicts import Reviews
+from undercount.infer.scored_rows import check_name, count_column, count_model, take_column
+from undercount.read.evaluate_models import check_wanted, evaluate_models, make_bare, make_whole
 from undercount.read.evaluation import Evaluation
-from undercount.read.fair_sample import found_check, groups_check
-from undercount.read.hidden_share import HiddenShare
-from undercount.read.intervals.resampled import PrevalenceInterval, Progress
-from undercount.read.metric_name import asks_top
-from undercount.read.reviewed import Labels
 from undercount.read.segment_estimates import SegmentTable
 from undercount.read.segment_rows import SegmentedRows, SegmentModels
-from undercount.read.segment_shares import KnownShare, SegmentShares, as_estimate, overall_options
+from undercount.read.segment_shares import (
+    KnownShare,
+    SegmentShares,
+    as_estimate,
+    overall_options,
+    split_shares,
+)
 from undercount.read.segments import (
     Evaluations,
     SegmentRow,
@@ -243,41 +249,30 @@ def evaluate(
     refuse_other_order(
         y=y, score=score, by=by, cluster=cluster, propensity=propensity, covariates=covariates
     )
-    options: dict[str, Any] = {
+    wanted = Wanted(target, confidence_level, top, metrics, random_state, progress)
+    answered = as_reviews(reviews)
+    given: dict[str, Any] = {
         "prevalence": prevalence,
         "unlabeled_prevalence": unlabeled_prevalence,
         "label_frequency": label_frequency,
         "label_purity": label_purity,
         "sampling": sampling,
-        "target": target,
-        "confidence_level": confidence_level,
-        "top": top,
-        "metrics": metrics,
-        "random_state": random_state,
         "prevalence_interval": prevalence_interval,
         "n_resamples": n_resamples,
-        "progress": progress,
-    }
-    answered = as_reviews(reviews)
-    verdicts: dict[str, Any] = {
         "reviews": answered,
         "labels": labels,
         "sequential": sequential,
         "audited": audited,
+        "covariates": covariates,
     }
     edges = () if answered is None else answered.design.edges
     pure = pure and (answered is None or not answered.mostly)
     columns = label is not None or (isinstance(score, str) and is_frame(y))
     name = name or (str(score) if columns else "score")
-    about_chances = {
-        "covariates": covariates,
-        "random_state": random_state,
-        "target": "dataset" if target is None else target,
-        "confidence_level": confidence_level,
-    }
     if by is not None or isinstance(y, Mapping):
         fair = covariates is not None and propensity is None
-        if any(verdicts.values()) or fair or deploy_prevalence is not None:
+        looked = any(given[name] for name in ("reviews", "labels", "sequential", "audited"))
+        if looked or fair or deploy_prevalence is not None:
             raise InputError(
                 f"{named('by')} does not go with reviews, a test of {named('covariates')} or "
                 "another prevalence",
@@ -285,12 +280,11 @@ def evaluate(
                 hint="evaluate the rows of each segment by themselves, in a loop over segments",
             )
         column = label if columns else None
-        rows = SegmentedRows(
-            y, score, column, unlabeled, sample_weight, cluster, propensity, about_chances
-        )
+        rows = SegmentedRows(y, score, column, unlabeled, sample_weight, cluster, propensity)
         # Where rows weigh differently, the highest ones are told only with every score apart.
         pure = pure and (sample_weight is None or not asks_top(top, metrics))
-        return evaluate_segments(name, rows.count(by, threshold, compact=pure), **options)
+        segments = rows.count(by, threshold, wanted, covariates, compact=pure)
+        return evaluate_segments(name, segments, wanted, given)
     away = columns and is_frame(y) and not is_eager(y) and isinstance(cluster, str)
     whose = cluster if away else None  # counted where the rows lie
     cluster = None if away else take_column(y, "cluster", cluster)
@@ -302,12 +296,10 @@ def evaluate(
     else:
         model = count_model(y, score, unlabeled, sample_weight, threshold, edges, compact=pure)
     model = model.with_clusters(cluster)
-    if propensity is not None:
-        model = model.with_chances(propensity, **about_chances)
+    given["propensity"] = propensity
+    made = evaluate_models({name: model}, wanted, given)[name]
     if deploy_prevalence is not None:
-        looked = audited or reviews is not None
-        deploy_prevalence = read_deploy_prevalence(deploy_prevalence, reviewed=looked)
-    made = evaluate_models({name: model}, **options, **verdicts)[name]
+        deploy_prevalence = made.recovery.read_prevalence(deploy_prevalence)
     if covariates is not None and propensity is None:
         kept = model.rows("covariates")
         check = groups_check(kept.labels, kept.scores, covariates, made.shares)
@@ -319,13 +311,7 @@ def evaluate(
 
 
 def evaluate_segments(
-    name: str,
-    segments: SegmentModels,
-    *,
-    target: Target | None = None,
-    top: float | None = None,
-    metrics: Sequence[str] | None = None,
-    **options: Any,
+    name: str, segments: SegmentModels, wanted: Wanted, given: Mapping[str, Any]
 ) -> Evaluations:
     """Evaluate each segment, their hidden shares pooled; whole evaluations are made when asked for.
 
@@ -334,38 +320,43 @@ def evaluate_segments(
     name : str
         Of the score.
     segments : SegmentModels
-    target, top, metrics, **options
-        As in `evaluate`.
+    wanted : Wanted
+        What is asked of every segment.
+    given : mapping
+        What is said of the labels: arguments of `evaluate` by name.
     """
     parts = {key: model.counts for key, model in segments.parts.items()}
-    asked = overall_options(options, parts)
-    whole = {name: segments.overall}
-    overall = evaluate_models(whole, target=target, top=top, metrics=metrics, **asked)[name]
+    asked = overall_options(given, parts)
+    if segments.recovery is None:
+        overall = evaluate_models({name: segments.overall}, wanted, asked)[name]
+    else:
+        check_wanted(wanted)
+        assumption_of({**asked, "propensity": segments.propensity}, segments.overall)
+        overall = make_whole(name, segments.recovery, wanted)
     sized = segments.counts_for_shares(overall.shares.sampling)
     known = KnownShare(overall.shares, overall.counts)
-    about = {**options, "target": overall.target}
-    if segments.overall.chances is None:
+    about = {**split_shares(given, wanted), "target": overall.target}
+    if segments.recovery is None:
         shares = SegmentShares.of(sized, known, about).ask_scores(segments.tables_at)
     else:
         told = {"unlabeled_prevalence": segments.shares_by_chances()}
         shares = SegmentShares({**about, **told}, sized, None)
     if shares.alike is not None:
         overall = replace(overall, checks=(*overall.checks, shares.alike))
-    seed = options.get("random_state")
-    wanted = Wanted(overall.target, overall.confidence_level, top, metrics, seed)
-    shown = segment_metrics(metrics, segments.overall.threshold, top)
+    wanted = wanted._replace(target=overall.target, confidence_level=overall.confidence_level)
+    shown = segment_metrics(wanted.metrics, segments.overall.threshold, wanted.top)
 
     def make(segment: Hashable, *, whole: bool = True, asked: Wanted = wanted) -> Evaluation:
-        part = segments.part(segment, asked.target)
         hidden, words = shares.find(segment, name), f"{name}, {segments.column} {segment}"
         if shares.pooled:
             hidden = replace(hidden, source="pooled over segments", estimated=True)
-        bare = make_bare(words, part, hidden, asked)
+        part = segments.recover(segment, hidden, asked)
+        bare = make_bare(words, part, asked)
         if not whole:
             return bare
         if asked.top is not None and not fits_top(bare, asked.top):
             asked = asked._replace(top=None)
-        return make_whole(words, part, hidden, asked)
+        return make_whole(words, part, asked)
 
     hidden = _find_shares(name, segments, shares)
 
@@ -403,10 +394,10 @@ def evaluate_segments(
 
 def _find_shares(
     name: str, segments: SegmentModels, shares: SegmentShares
-) -> dict[Hashable, HiddenShare]:
+) -> dict[Hashable, Unknowns]:
     """Find the shares of the segments whose lines may be made at once, for every target."""
-    hidden: dict[Hashable, HiddenShare] = {}
-    if segments.overall.threshold is None or segments.overall.chances is not None:
+    hidden: dict[Hashable, Unknowns] = {}
+    if segments.overall.threshold is None or segments.recovery is not None:
         return hidden
     for key, model in segments.parts.items():
         if why_not(model.counts) or model.clusters is not None:
@@ -420,7 +411,7 @@ def _find_shares(
 
 
 def _rows_at_once(
-    hidden: Mapping[Hashable, HiddenShare],
+    hidden: Mapping[Hashable, Unknowns],
     segments: SegmentModels,
     shares: SegmentShares,
     wanted: Wanted,
@@ -431,8 +422,8 @@ def _rows_at_once(
     if threshold is None:
         return {}
     parts = {key: segments.parts[key].counts for key in hidden}
-    level = wanted.confidence_level
-    found = SegmentTable.of(parts, hidden, threshold, wanted.target, level).rows(metrics)
+    level, target = wanted.confidence_level, wanted.target or "dataset"
+    found = SegmentTable.of(parts, hidden, threshold, target, level).rows(metrics)
     return {
         key: fill_row(
             key,

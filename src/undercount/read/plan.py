@@ -9,23 +9,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.reviews import (
+from undercount.checks.flagged import rounding_check
+from undercount.count.arrays import read_labels, read_pair, read_scores, read_weights
+from undercount.count.knots import rounded_knots
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
+from undercount.errors import Check, InputError, named, read_threshold
+from undercount.estimate import Interval, check_confidence_level
+from undercount.infer.clusters import read_clusters
+from undercount.infer.mass_gradients import mass_gradient
+from undercount.infer.reviews.verdicts import (
     IntArray,
     ReviewDesign,
     Reviews,
     check_scores,
     working_posterior,
 )
-from undercount.count.arrays import read_labels, read_pair, read_scores, read_weights
-from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray
-from undercount.errors import Check, InputError, named, read_threshold
-from undercount.estimate import Interval, check_confidence_level
 from undercount.read.allocation import FLOOR, allocate, interleave
 from undercount.read.evaluation import render
-from undercount.read.flagged_check import rounded_knots, rounding_check
-from undercount.read.intervals.clusters import read_clusters
-from undercount.read.intervals.mass_gradients import mass_gradient
 from undercount.read.joined_cells import join_cells
 from undercount.read.prices import FurtherRound, Prices
 from undercount.read.review_goals import SUFFIX, metric_of, read_goals, threshold_of

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import metrics
 
+from undercount.checks.labelled_chance import EVEN, warn_words
 from undercount.count.kernel.array_library import is_tensor
 from undercount.counts import ScoreCounts
 from undercount.errors import (
@@ -17,11 +18,10 @@ from undercount.errors import (
     collect_warnings,
     warn,
 )
+from undercount.infer.decisions import Costs, cost_weight
+from undercount.infer.estimate_metric import estimate_metric
+from undercount.infer.metric_name import name_metric
 from undercount.metric_facts import FACTS
-from undercount.read.decisions import Costs, cost_weight
-from undercount.read.intervals.estimate import estimate_metric
-from undercount.read.labelled_chance import EVEN, warn_words
-from undercount.read.metric_name import name_metric
 from undercount.shares import Shares, read_shares
 
 Response: TypeAlias = Literal["decision_function", "predict_proba", "predict"]

@@ -8,21 +8,22 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
 
-from undercount.assume.mixture import TARGETS, Target
+from undercount.checks.flagged import warn_rounding
 from undercount.count.arrays import read_labels, read_scores, read_weights, refuse_other_order
+from undercount.count.knots import knots_at
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, check_choice, named, real_number, warn
 from undercount.estimate import Estimate, check_confidence_level
+from undercount.infer.clusters import ClusterRows, read_clusters
+from undercount.infer.estimate_metric import ShareError, estimate_metric
+from undercount.infer.estimated_share import estimate_end_by_end
+from undercount.infer.heads import IntervalKind
+from undercount.infer.mixture import TARGETS, Target
 from undercount.metric_facts import FACTS, LOSSES
-from undercount.read.flagged_check import knots_at, warn_rounding
-from undercount.read.intervals.clusters import ClusterRows, read_clusters
-from undercount.read.intervals.estimate import ShareError, estimate_metric
-from undercount.read.intervals.estimated_share import estimate_end_by_end
-from undercount.read.intervals.heads import IntervalKind
 from undercount.shares import SAMPLINGS, Sampling, Shares, read_shares, reads_scores
 
 if TYPE_CHECKING:
-    from undercount.read.hidden_share import HiddenShare
+    from undercount.assume.base import Unknowns
 
 Metric = TypeVar("Metric", bound=Callable[..., Estimate])
 # The parameters of the metrics, by the first name of each.
@@ -170,7 +171,7 @@ def read_rows(
     *,
     threshold: float | None = None,
     compact: bool = True,
-) -> tuple[ScoreCounts, Shares | None, "HiddenShare | None"]:
+) -> tuple[ScoreCounts, Shares | None, "Unknowns | None"]:
     """Count rows and read the shares; of one that is estimated here, return all that is known."""
     purity = options.get("label_purity", 1.0)
     pure = real_number(purity) == 1
@@ -221,9 +222,9 @@ def read_rows(
 
 def _estimated_share(
     counts: ScoreCounts, confidence_level: float, asked: dict[str, Any]
-) -> "HiddenShare":
+) -> "Unknowns":
     """Return the share that an estimator finds, as `evaluate` takes it; its warnings are shown."""
-    from undercount.read.hidden_share import shared_share  # noqa: PLC0415 - only for estimators
+    from undercount.assume.random_labels.hidden_share import shared_share  # noqa: PLC0415 - only for estimators
 
     confidence_level = check_confidence_level(confidence_level)
     found = shared_share({"score": counts}, confidence_level=confidence_level, **asked)["score"]
