@@ -259,9 +259,10 @@ def _slopes(table: FloatArray, name: str, beta: float) -> tuple[FloatArray, Floa
 
 def _table(positive: FloatArray, everyone: FloatArray, above: FloatArray) -> FloatArray:
     """Return true and false positives, false and true negatives; a column for each row."""
-    hits, total = positive @ above, positive.sum(axis=-1)
-    flagged, rows = float(everyone @ above), float(everyone.sum())
-    return np.array([hits, flagged - hits, total - hits, rows - flagged - total + hits])
+    # Each part is a sum of its own: as a difference it would be 0 up to rounding alone, and what
+    # is 0/0 where all rows are flagged would be a number on one machine and none on another.
+    others, below = everyone - positive, 1 - above
+    return np.array([positive @ above, others @ above, positive @ below, others @ below])
 
 
 def _of_table(table: FloatArray, name: str, beta: float) -> FloatArray:

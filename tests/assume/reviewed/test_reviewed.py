@@ -446,7 +446,7 @@ def test_merged_rows_lie_evenly_between_those_reviewed():
 
 @pytest.mark.filterwarnings("ignore::undercount.errors.UndefinedMetricWarning")
 @pytest.mark.parametrize("target", ["dataset", "population"])
-def test_where_an_audit_flags_every_row_what_does_not_exist_may_be_anything(target):
+def test_where_an_audit_flags_every_row_a_metric_of_the_others_does_not_exist(target):
     rng = np.random.default_rng(12)
     truth = rng.random(900) < 0.2
     y = np.where(rng.random(900) < 0.3, truth, np.nan)
@@ -454,8 +454,8 @@ def test_where_an_audit_flags_every_row_what_does_not_exist_may_be_anything(targ
         y, rng.random(900), threshold=0, audited=True, target=target, metrics=["mcc", "recall"]
     )
     mcc, recall = found["mcc"], found["recall"]
-    assert np.isnan(mcc.value)  # 0/0: no row is predicted negative
-    assert (mcc.low, mcc.high) == (-1, 1)
+    assert not mcc.exists  # 0/0: no row is predicted negative, which is not "too few verdicts"
+    assert np.isnan([mcc.value, mcc.low, mcc.high]).all()
     assert recall.value == 1
 
 
