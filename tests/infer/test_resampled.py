@@ -47,7 +47,7 @@ def test_share_and_counts_move_together(rows):
     # But for the curvature of a ratio there is no spread; in another order there is a lot.
     assert precision.interval.width < 0.005
     assert precision.standard_error < 1e-9
-    apart = replace(found.resamples, used=np.roll(found.resamples.used, 1))
+    apart = replace(found.unknowns.resamples, used=np.roll(found.unknowns.resamples.used, 1))
     assert apart.estimate(found.counts, precision, "precision", 1.0).standard_error > 0.01
     span = found.shares.unlabeled_prevalence_interval
     assert span.width > 0.005

@@ -251,7 +251,11 @@ def test_models_on_the_same_rows_have_one_share_and_one_limit():
     assert found["poor"].shares.unlabeled_prevalence == alone.shares.unlabeled_prevalence
     # Three models are looked at, so each gets a third of the risk.
     counts = uc.ScoreCounts.from_rows(y, models["sharp"], unlabeled=0)
-    assert found["poor"].upper_bound == upper_bound(counts, 1 - 0.05 / 3) > alone.upper_bound
+    assert (
+        found["poor"].unknowns.upper_bound
+        == upper_bound(counts, 1 - 0.05 / 3)
+        > alone.unknowns.upper_bound
+    )
     assert "on the scores of sharp" in str(found["poor"])
     assert "on the scores of" not in str(found["sharp"])
     given = uc.compare(y, models, unlabeled=0, prevalence=0.2).evaluations
@@ -264,8 +268,8 @@ def test_resampled_intervals_serve_the_models_that_did_not_tell_the_share():
     options = {"unlabeled": -1, "prevalence_interval": "bootstrap", "n_resamples": 20}
     found = uc.compare(y, {"noisy": noisy, "sharp": score}, **options).evaluations
     assert found["noisy"].shares == found["sharp"].shares
-    assert found["noisy"].resamples is None
-    assert found["sharp"].resamples is not None
+    assert found["noisy"].unknowns.resamples is None
+    assert found["sharp"].unknowns.resamples is not None
 
 
 def test_models_of_a_comparison_share_one_interval_at_any_level():
@@ -307,7 +311,7 @@ def test_a_share_that_fits_at_no_purity_is_taken_down_to_what_the_purity_allows(
 
     rows = drawn(3, 0.7)
     found = evaluated(rows, label_purity=0.7, unlabeled_prevalence=TooHigh())
-    assert found.shares.unlabeled_prevalence <= found.largest_share
+    assert found.shares.unlabeled_prevalence <= found.unknowns.largest_share
     assert any("the largest that fits" in check.message for check in found.checks)
 
 

@@ -103,7 +103,7 @@ def test_a_further_round_draws_new_rows_of_the_same_strata(rows):
     both = second.answered(truth[second.rows])
     assert both.n_answered == 110
     found = uc.evaluate(y, score, unlabeled=0, reviews=both, threshold=1.5, labels="any")
-    assert found.reviewed.n_answered == 110
+    assert found.recovery.reviewed.n_answered == 110
     assert second.expected[50]["f1"] < first.expected[50]["f1"]
 
 

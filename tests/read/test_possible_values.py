@@ -144,7 +144,7 @@ def test_chances_stay_within_what_labels_allow(seed):
     for row in evaluation.rows:
         least, largest = FACTS[row.metric].range
         assert least <= row.estimate.low < row.estimate.high <= largest
-    assert evaluation.chances.bounds("precision", 3.0, 2.0).high <= most + 1e-12
+    assert evaluation.recovery.chances.bounds("precision", 3.0, 2.0).high <= most + 1e-12
     assert evaluation.require("precision >= 0.8").outcome == "inconclusive"
     assert {check.code for check in evaluation.checks if check.level == "fail"} >= {"UC022"}
 
@@ -195,7 +195,7 @@ def test_negatives_found_in_another_way_are_not_weighed():
     y = np.where(looked & truth, 1, np.where((score < 0) & ~truth, 0, -1))
     asked = np.where(y == 0, np.nan, chance)
     evaluation = uc.evaluate(y, score, unlabeled=-1, propensity=asked, threshold=2.0)
-    assert not evaluation.chances.looked.any()
+    assert not evaluation.recovery.chances.looked.any()
     assert all(check.level != "fail" for check in evaluation.checks)
 
 

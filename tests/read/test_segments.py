@@ -388,7 +388,7 @@ def test_each_segment_takes_its_part_of_the_chances():
         alone = uc.evaluate(y[here], score[here], propensity=chance[here], **options)
         got = {row.metric: row.estimate for row in found.row(name).rows}
         assert got == {row.metric: row.estimate for row in alone.rows}
-        assert found[name].chances.positives == alone.chances.positives
+        assert found[name].recovery.chances.positives == alone.recovery.chances.positives
     assert "must stand for more than none and fewer than all rows" in found.row("odd").note
     many = uc.evaluate(y, score, by=by, propensity=chance, target="population", **options)
     assert found.heterogeneity("recall") == many.heterogeneity("recall")

@@ -119,7 +119,7 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     else:
         refuse_shares_of_segments(options)
     if options["odds_ratio"] is not None and (options["reviews"] or options["audited"]):
-        from undercount.assume.random_labels.bias_bounds import no_bias_words  # noqa: PLC0415 - only when needed
+        from undercount.infer.labelling_bias import no_bias_words  # noqa: PLC0415
 
         raise InputError(
             f"--gamma does not go with --reviews or --audited: {no_bias_words(options['labels'])}"

@@ -120,8 +120,8 @@ def test_losses_have_bounds_and_refuse_what_is_no_probability():
     found = uc.evaluate(y, p, unlabeled=0, propensity=chance)
     for name in ("log_loss", "brier_score"):
         estimate = found.estimate(name)
-        assert found.chances.bounds(name, 1.0).low == pytest.approx(estimate.value)
-        assert found.chances.bounds(name, 2.0).width > 0
+        assert found.recovery.chances.bounds(name, 1.0).low == pytest.approx(estimate.value)
+        assert found.recovery.chances.bounds(name, 2.0).width > 0
         assert estimate.low < estimate.value < estimate.high
     with pytest.raises(uc.InputError, match="probabilities in"):
         uc.evaluate(y, score, unlabeled=0, propensity=chance).estimate("brier_score")
@@ -263,7 +263,7 @@ def test_a_classifier_finds_the_chances_of_all_models_once():
     assert found["b"]["roc_auc"] == alone["roc_auc"]
     frame = pd.DataFrame({"y": y, "a": score, "b": score + covariate, "e": 0.4})
     by_name = uc.compare(frame, ["a", "b"], label="y", unlabeled=-1, propensity="e")
-    assert by_name.chances_given
+    assert by_name.first.basis.determined_by == "labelling chances"
     for options, words in (
         ({"covariates": covariate}, "is a classifier"),
         ({"propensity": frame["e"], "top": 10}, "leave top out"),
@@ -307,7 +307,7 @@ def test_the_report_of_chances_has_their_numbers_and_no_script(tmp_path):
     found = uc.evaluate(y, score, unlabeled=0, propensity=chance, threshold=1.0, name="<b>")
     found.to_html(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    bounds = found.chances.bounds("precision", 1.5, 1.0)
+    bounds = found.recovery.chances.bounds("precision", 1.5, 1.0)
     for words in (
         f"{found['precision'].value:.3f} ({found['precision'].low:.3f}",
         f"{bounds.low:.3f} – {bounds.high:.3f}",

@@ -72,23 +72,23 @@ def test_random_labels_are_never_wider_than_reviews_alone():
 
 def test_reviews_alone_lead_unless_the_user_vouches_for_the_labels():
     truth, score, found = reviewed()
-    assert not found.reviewed.rejected
-    assert found.reviewed.labels == "any"
+    assert not found.recovery.reviewed.rejected
+    assert found.recovery.reviewed.labels == "any"
     assert check(found).level == "ok"
     assert "random labels" not in value(found, "recall").needs
     assert 'If you know that they are one: labels="random"' in " ".join(str(found).split())
     _, _, vouched = reviewed(labels="random")
     assert "random labels" in value(vouched, "recall").needs
     assert f1_score(truth, score >= CUT) in value(vouched, "f1").interval
-    alone = found.reviewed.estimate("recall", CUT, labels="any")
-    together = found.reviewed.estimate("recall", CUT, labels="random")
+    alone = found.recovery.reviewed.estimate("recall", CUT, labels="any")
+    together = found.recovery.reviewed.estimate("recall", CUT, labels="random")
     assert together.standard_error < 0.7 * alone.standard_error
 
 
 def test_labels_that_prefer_high_scores_are_found_out():
     truth, score, found = reviewed(slope=1.5, budget=500)
-    assert found.reviewed.p_value < 0.01
-    assert found.reviewed.labels == "any"
+    assert found.recovery.reviewed.p_value < 0.01
+    assert found.recovery.reviewed.labels == "any"
     assert check(found).level == "warn"
     assert recall_score(truth, score >= CUT) in value(found, "recall").interval
     assert "the sharper answer is not to be used" in " ".join(str(found).split())
@@ -134,7 +134,7 @@ def test_verdicts_that_leave_a_number_wide_open_say_how_many_more_would_do():
 def test_every_question_is_answered_from_the_reviews():
     truth, score, found = reviewed(labels="any")
     assert found.shares.unlabeled_prevalence == pytest.approx(
-        found.reviewed.estimate("prevalence").value * len(truth) / found.counts.n_unlabeled
+        found.recovery.reviewed.estimate("prevalence").value * len(truth) / found.counts.n_unlabeled
         - found.counts.n_positive / found.counts.n_unlabeled
     )
     assert found.curve.at(CUT).f1 == pytest.approx(value(found, "f1").value, abs=1e-12)
@@ -363,7 +363,7 @@ def test_the_answered_file_of_a_plan_may_be_named(tmp_path):
     assert value(named, "precision") == value(read, "precision")
     two = {"new": score, "old": score + 1.0}
     compared = uc.compare(y, two, reviews=tmp_path / "answered.csv", unlabeled=0)
-    assert compared.evaluations["new"].reviewed.n_answered == 60
+    assert compared.evaluations["new"].recovery.reviewed.n_answered == 60
     with pytest.raises(uc.InputError, match="Reviews or the path"):
         uc.evaluate(y, score, reviews=7, **ask)
 

@@ -53,7 +53,7 @@ def test_for_these_rows_only_labels_given_by_cluster_widen():
         uc.evaluate(y, score, **ask, cluster=each, labels="random") for each in (None, cluster)
     )
     assert width(wide, "recall") > 1.1 * width(plain, "recall")
-    assert wide.reviewed.p_value >= plain.reviewed.p_value
+    assert wide.recovery.reviewed.p_value >= plain.recovery.reviewed.p_value
     # Rows were drawn one by one: by verdicts alone nothing changes.
     plain, same = (
         uc.evaluate(y, score, **ask, cluster=each, labels="any") for each in (None, cluster)
@@ -67,7 +67,7 @@ def test_a_population_of_clusters_is_less_sure():
     _, reviews = review(rng, y, score, truth, budget=400)
     ask = {"unlabeled": 0, "threshold": CUT, "reviews": reviews, "target": "population"}
     plain, wide = (uc.evaluate(y, score, **ask, cluster=each) for each in (None, cluster))
-    assert wide.reviewed.labels == "any"
+    assert wide.recovery.reviewed.labels == "any"
     assert width(wide, "roc_auc") > 1.1 * width(plain, "roc_auc")
     with pytest.raises(uc.InputError, match="these very rows"):
         uc.evaluate(y, score, **ask, cluster=cluster, labels="random")

@@ -95,7 +95,7 @@ def test_without_a_positive_there_is_nothing_to_compare():
     )
     reviews = plan.answered(np.zeros(10, dtype=int))
     evaluation = uc.evaluate(y, score, unlabeled=-1, threshold=cut, reviews=reviews)
-    reviewed = evaluation.reviewed
+    reviewed = evaluation.recovery.reviewed
     assert np.isnan(reviewed.p_value)
     assert (reviewed.rejected, reviewed.undecided) == (False, True)
     check = next(check for check in evaluation.checks if check.code == "UC015")

@@ -39,6 +39,7 @@ from undercount.infer.clusters import KIND_LABELS
 from undercount.infer.decisions import BestThreshold, Goal
 from undercount.infer.deployed import refuse_carried
 from undercount.infer.difference import TARGET_OF, Difference, Question, holm_adjusted
+from undercount.infer.labelling_bias import no_bias_words
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_row import MetricRow
 from undercount.infer.mixture import Target, design_of
@@ -161,25 +162,15 @@ class ReviewedRecovery(Recovery):
     def check_bias(self) -> None:
         """Refuse bounds of a labelling bias."""
         raise InputError(
-            f"{named('odds_ratio')} cannot be combined with verdicts: {self._no_bias_words}",
+            f"{named('odds_ratio')} cannot be combined with verdicts: "
+            f"{no_bias_words(self.reviewed.labels)}",
             argument="odds_ratio",
         )
 
     @property
     def no_gamma_words(self) -> str:
         """Why nothing is followed along a labelling bias."""
-        return f"verdicts have no bounds of a bias: {self._no_bias_words}"
-
-    @property
-    def _no_bias_words(self) -> str:
-        """Why verdicts have no bounds of a labelling bias, by what is supposed of the labels."""
-        if self.reviewed.labels != "random":
-            return "they suppose nothing of the labels, so that no bias of labels reaches them"
-        return (
-            f"with {named('labels', repr('random'))} the labels count as a fair sample and are "
-            "weighed with the verdicts, and how far a bias moves the two together is not known; "
-            f"pass {named('labels', repr('any'))}, whose intervals hold whatever the bias"
-        )
+        return f"verdicts have no bounds of a bias: {no_bias_words(self.reviewed.labels)}"
 
     @property
     def not_by_labels(self) -> str:
