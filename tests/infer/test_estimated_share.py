@@ -57,7 +57,7 @@ def test_an_estimator_gives_the_same_intervals_fitted_or_not():
         {"unlabeled_prevalence": fitted.estimate()},
     ]
     found = [uc.evaluate(y, score, unlabeled=0, threshold=1.0, **way) for way in ways]
-    assert [e.interval for e in found] == ["calibrated", "calibrated", "own", "own"]
+    assert [e.unknowns.interval for e in found] == ["calibrated", "calibrated", "own", "own"]
     for other in found[1:]:
         for one, two in zip(found[0].rows, other.rows, strict=True):
             assert two.estimate.low == pytest.approx(one.estimate.low, abs=1e-9)

@@ -75,7 +75,7 @@ def test_scores_of_single_precision_are_flagged_as_their_table_says(rng):
     for name, score in scores.items():
         flagged = score.astype(np.float64) >= 0.7
         heads = [np.count_nonzero(flagged & (y == label)) for label in (1, 0)]
-        assert found.paired.models[name].rows.heads[0][:2].tolist() == heads
+        assert found.pairing.paired.models[name].rows.heads[0][:2].tolist() == heads
     # The same rows in double precision at a threshold that flags the same.
     wide = {name: score.astype(np.float64) for name, score in scores.items()}
     other = uc.compare(y, wide, **told)

@@ -51,7 +51,7 @@ def test_share_and_counts_move_together(rows):
     assert apart.estimate(found.counts, precision, "precision", 1.0).standard_error > 0.01
     span = found.shares.unlabeled_prevalence_interval
     assert span.width > 0.005
-    assert found.interval == "bootstrap"
+    assert found.unknowns.interval == "bootstrap"
     assert "resampling the whole calculation" in str(found)
 
 
@@ -69,7 +69,11 @@ def test_bootstrap_of_the_default_estimator(rows):
     assert values[0] == values[1] == values[2]
     spans = [e.shares.unlabeled_prevalence_interval for e in (plain, found, wide)]
     assert spans[1].width < spans[0].width <= spans[2].width
-    assert [e.interval for e in (plain, found, wide)] == ["calibrated", "bootstrap", "combined"]
+    assert [e.unknowns.interval for e in (plain, found, wide)] == [
+        "calibrated",
+        "bootstrap",
+        "combined",
+    ]
     for one, two, three in zip(plain.rows, found.rows, wide.rows, strict=True):
         if "prevalence" in one.estimate.needs:
             assert two.estimate.interval.width < three.estimate.interval.width

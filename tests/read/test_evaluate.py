@@ -246,7 +246,7 @@ def test_models_on_the_same_rows_have_one_share_and_one_limit():
     found = uc.compare(y, models, unlabeled=0).evaluations
     assert {e.unknowns.model for e in found.values()} == {"sharp"}
     assert len({e.shares for e in found.values()}) == 1
-    assert len({(e.upper_bound, e.largest_share) for e in found.values()}) == 1
+    assert len({(e.unknowns.upper_bound, e.unknowns.largest_share) for e in found.values()}) == 1
     alone = uc.evaluate(y, models["sharp"], unlabeled=0)
     assert found["poor"].shares.unlabeled_prevalence == alone.shares.unlabeled_prevalence
     # Three models are looked at, so each gets a third of the risk.
@@ -259,7 +259,7 @@ def test_models_on_the_same_rows_have_one_share_and_one_limit():
     assert "on the scores of sharp" in str(found["poor"])
     assert "on the scores of" not in str(found["sharp"])
     given = uc.compare(y, models, unlabeled=0, prevalence=0.2).evaluations
-    assert len({(e.upper_bound, e.largest_share) for e in given.values()}) == 1
+    assert len({(e.unknowns.upper_bound, e.unknowns.largest_share) for e in given.values()}) == 1
 
 
 def test_resampled_intervals_serve_the_models_that_did_not_tell_the_share():
@@ -325,7 +325,9 @@ def test_a_method_for_pure_labels_is_refused_with_wrong_ones(method):
         with pytest.raises(uc.InputError, match="takes every label for right"):
             uc.metrics.roc_auc(y, score, unlabeled=-1, label_purity=0.8, unlabeled_prevalence=share)
     verified = VerifiedSample().fit_counts(30, 100)  # says nothing of the labels
-    assert evaluated(rows, label_purity=0.8, unlabeled_prevalence=verified).interval == "own"
+    assert (
+        evaluated(rows, label_purity=0.8, unlabeled_prevalence=verified).unknowns.interval == "own"
+    )
 
 
 def test_what_finds_a_purity_is_refused_with_pure_labels():
@@ -396,7 +398,7 @@ def test_the_interval_of_a_purity_may_reach_below_an_estimated_share():
     found = evaluated(
         rows, unlabeled_prevalence=told, label_purity=uc.Estimate(0.95, 0.8, 1.0, 0.05)
     )
-    assert found.interval == "own"
+    assert found.unknowns.interval == "own"
     assert found.rows[0].estimate.value > 0.5
 
 

@@ -188,7 +188,11 @@ def test_what_is_ruled_out_is_what_the_prevalence_command_says(rows):
     estimated = uc.evaluate(y, score, unlabeled=0)
     bound = uc.prevalence.RocSlope(n_resamples=0).fit(y, score, unlabeled=0).upper_bound_
     given = uc.evaluate(y, score, unlabeled=0, prevalence=0.25)
-    assert estimated.upper_bound == given.unknowns.upper_bound == pytest.approx(bound, rel=1e-12)
+    assert (
+        estimated.unknowns.upper_bound
+        == given.unknowns.upper_bound
+        == pytest.approx(bound, rel=1e-12)
+    )
     # Rounded up: what lies above the number that is printed is ruled out.
     assert f"above {math.ceil(100 * bound)} % ruled out" in str(given)
 

@@ -287,7 +287,7 @@ def test_a_true_share_within_chance_is_judged_by_the_interval(sharp, claim):
     assert claimed.require(claim).outcome == "met"
     facts = json.loads(claimed.to_json())["models"][0]
     assert facts["verdict"]["light"] == "given"
-    assert facts["hidden_share"]["limit"] == sharp.unknowns.limit > sharp.largest_share
+    assert facts["hidden_share"]["limit"] == sharp.unknowns.limit > sharp.unknowns.largest_share
     assert "ruled out" in str(claimed)
 
 

@@ -268,7 +268,7 @@ def cover_differences_there(
                 threshold=THRESHOLD,
                 **ask,
             )
-            paired = DeployedPaired(made.paired.models, there)
+            paired = DeployedPaired(made.pairing.paired.models, there)
         found = {name: [] for name in METRICS}
         for level, name in itertools.product(LEVELS, METRICS):
             paired.level = level

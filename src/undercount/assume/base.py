@@ -477,7 +477,7 @@ class Recovery(ABC):
         """Whether bounds of a metric are known if labels prefer some positives."""
         return True
 
-    def check_bias(self) -> None:
+    def check_bias(self) -> None:  # noqa: B027 - most assumptions have bounds
         """Raise where no bounds of a labelling bias are known."""
 
     def bias_bound(self, row: MetricRow, odds_ratio: float) -> Interval:

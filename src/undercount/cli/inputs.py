@@ -333,7 +333,7 @@ def _count_segments(
 
 
 @dataclass(frozen=True)
-class ScoredRows:
+class RowsRead:
     """Hold the rows that have a score, what labels they carry, and what was read."""
 
     scored: Any  # DuckDB's relation, or a table of Ibis
@@ -343,7 +343,7 @@ class ScoredRows:
 
 def find_rows(
     source: Source, relation: duckdb.DuckDBPyRelation, label: str, scores: Sequence[str]
-) -> ScoredRows:
+) -> RowsRead:
     """Leave out the rows without a score, and look which labels the others have."""
     total = relation.count("*").fetchall()[0][0]
     if total == 0:
@@ -356,7 +356,7 @@ def find_rows(
     if not found:
         refuse_no_score(scores, source.place)
     dropped = total - sum(number for _, number in found)
-    return ScoredRows(kept, dict(found), read_words(total, dropped))
+    return RowsRead(kept, dict(found), read_words(total, dropped))
 
 
 def names_database(data: tuple[str, ...], options: dict[str, Any]) -> bool:
@@ -388,7 +388,7 @@ def _count_database(options: dict[str, Any], by: Sequence[str], **how: Any) -> R
 @contextmanager
 def open_rows(
     options: dict[str, Any], label: str, scores: Sequence[str], others: Sequence[str] = ()
-) -> Iterator[ScoredRows]:
+) -> Iterator[RowsRead]:
     """Leave out a table's rows without a score, and look which labels the others have."""
     _refuse(options, ("positive_label",), "a database", CASE)
     with open_table(options["database"], options["table"], options["query"]) as table:
@@ -401,7 +401,7 @@ def open_rows(
         first.refuse_none(scores, place)
         words = read_words(first.rows, first.rows - sum(first.scored.values()))
         try:
-            yield ScoredRows(keep_scored(frame, scores).to_native(), first.scored, words)
+            yield RowsRead(keep_scored(frame, scores).to_native(), first.scored, words)
         except InputError:  # perhaps for no other reason
             first.refuse_other(total_labels(frame, label, scores), place)
             raise

@@ -407,9 +407,15 @@ def wanted_and_given(
     given = share_arguments(options, reading.sampling) | review_arguments(options)
     given["propensity"] = reading.propensity
     given |= {name: options[name] for name in ("prevalence_interval", "n_resamples")}
-    asked = (given.pop(name) for name in ("target", "confidence_level"))
-    metrics = list(options.get("metrics") or ()) or None
-    return Wanted(*asked, options.get("top"), metrics, given.pop("random_state"), progress), given
+    wanted = Wanted(
+        given.pop("target"),
+        given.pop("confidence_level"),
+        options.get("top"),
+        list(options.get("metrics") or ()) or None,
+        given.pop("random_state"),
+        progress,
+    )
+    return wanted, given
 
 
 def review_arguments(options: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from undercount.cli.inputs import (
     EITHER,
     RECODE,
     ModelColumns,
-    ScoredRows,
+    RowsRead,
     find_rows,
     infer_coding,
     join_sources,
@@ -120,7 +120,7 @@ def _plan_table(
 
 
 def _plan(
-    rows: ScoredRows,
+    rows: RowsRead,
     everything: Any,
     label: str,
     scores: list[str],
@@ -168,7 +168,7 @@ def _plan(
 
 
 def _thresholds(
-    rows: ScoredRows,
+    rows: RowsRead,
     scores: list[str],
     columns: dict[str, Any],
     options: dict[str, Any],

@@ -211,7 +211,7 @@ def evaluate(
     labels : {"any", "random"}, optional
         With reviews, what to suppose of the labels: "any" nothing, "random" that they are a random
         sample of the positives, which is sharper and wrong if they are not. "any" by default: a
-        test that does not reject random labels is no licence. `Evaluation.reviewed` has both.
+        test that does not reject random labels is no licence; `recovery.answers` has both.
     sequential : bool
         With reviews, whether intervals shall hold at every look at once while verdicts come in, so
         that one may stop when they are narrow enough; they are about 1.5 times as wide.
@@ -347,10 +347,13 @@ def evaluate_segments(
     shown = segment_metrics(wanted.metrics, segments.overall.threshold, wanted.top)
 
     def make(segment: Hashable, *, whole: bool = True, asked: Wanted = wanted) -> Evaluation:
-        hidden, words = shares.find(segment, name), f"{name}, {segments.column} {segment}"
-        if shares.pooled:
-            hidden = replace(hidden, source="pooled over segments", estimated=True)
-        part = segments.recover(segment, hidden, asked)
+        def find() -> Unknowns:
+            known = shares.find(segment, name)
+            if shares.pooled:
+                known = replace(known, source="pooled over segments", estimated=True)
+            return known
+
+        part, words = segments.recover(segment, find, asked), f"{name}, {segments.column} {segment}"
         bare = make_bare(words, part, asked)
         if not whole:
             return bare

@@ -41,8 +41,6 @@ def evaluate_models(
         What is said of the labels: arguments of `evaluate` by name.
     """
     check_wanted(wanted)
-    for model in models.values():
-        model.counts.require("positive", "unlabeled")
     assumption = assumption_of(given or {}, next(iter(models.values())))
     recoveries = assumption.recover(models, wanted)
     return {name: make_whole(name, each, wanted) for name, each in recoveries.items()}
@@ -66,8 +64,8 @@ def check_wanted(wanted: Wanted) -> None:
 def make_bare(name: str, recovery: Recovery, wanted: Wanted) -> Evaluation:
     """Put together what is known, without table and checks."""
     used = recovery.used
-    about = {"backend": used.backend, "random_state": wanted.random_state}
-    return Evaluation(recovery, (), (), name, used.threshold, **about)
+    seed, backend = wanted.random_state, used.backend
+    return Evaluation(recovery, (), (), name, used.threshold, random_state=seed, backend=backend)
 
 
 def make_whole(name: str, recovery: Recovery, wanted: Wanted) -> Evaluation:

@@ -1,7 +1,7 @@
 """Count rows segment by segment."""
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -47,13 +47,13 @@ class SegmentModels:
     recovery: ChancesRecovery | None = None  # of all rows, if chances tell the share
     propensity: Any = None
 
-    def recover(self, segment: Hashable, known: Unknowns, wanted: Wanted) -> Recovery:
-        """Return the recovery of one segment, whose share is known."""
+    def recover(self, segment: Hashable, find: Callable[[], Unknowns], wanted: Wanted) -> Recovery:
+        """Return the recovery of one segment, with what is found of its share."""
         part, target = self.parts[segment], wanted.target or "dataset"
         if self.recovery is None:
-            return RandomLabelsRecovery(part, known, target, wanted.confidence_level)
+            return RandomLabelsRecovery(part, find(), target, wanted.confidence_level)
         own = self.recovery.take(part, self.places[segment], target)
-        return replace(own, unknowns=known)
+        return replace(own, unknowns=find())
 
     def shares_by_chances(self) -> dict[Hashable, Estimate]:
         """Return the shares that chances tell; a segment whose labels stand for too many has none.

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -39,9 +39,6 @@ from undercount.show.verdict_words import (
     judged_words,
     light_words,
 )
-
-if TYPE_CHECKING:
-    pass
 
 SAMPLING = {
     "single-sample": "single-sample (labelled rows are part of the sample)",

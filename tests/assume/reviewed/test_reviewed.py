@@ -60,7 +60,7 @@ def test_random_labels_are_never_wider_than_reviews_alone():
             random_state=seed,
         )  # fmt: skip
         reviews = plan.answered(truth[plan.rows])
-        found = uc.evaluate(y, score, unlabeled=0, threshold=CUT, reviews=reviews).reviewed
+        found = uc.evaluate(y, score, unlabeled=0, threshold=CUT, reviews=reviews).recovery.reviewed
         for metric in ("precision", "recall", "f1", "roc_auc", "average_precision"):
             at = CUT if metric in ("precision", "recall", "f1") else None
             alone, both = (found.estimate(metric, at, labels=kind) for kind in ("any", "random"))

@@ -115,6 +115,8 @@ def recover_chances(
     models: Mapping[str, ScoredRows], chances: Mapping[str, Chances], wanted: Wanted
 ) -> dict[str, ChancesRecovery]:
     """Put rows beside their chances, which tell the share of hidden positives."""
+    for model in models.values():
+        model.counts.require("positive", "unlabeled")
     target, level = wanted.target or "dataset", wanted.confidence_level
     known = shared_share(
         {name: model.counts for name, model in models.items()},

@@ -51,6 +51,8 @@ class RandomLabels(Assumption):
     ) -> dict[str, RandomLabelsRecovery]:
         """Take the share that was given, or estimate one for all models."""
         check_choice("sampling", self.sampling, SAMPLINGS)
+        for model in models.values():
+            model.counts.require("positive", "unlabeled")
         target = wanted.target or ("dataset" if self.sampling == "single-sample" else "population")
         known = shared_share(
             {name: model.counts_for_share(self.sampling) for name, model in models.items()},

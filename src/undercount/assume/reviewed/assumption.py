@@ -50,6 +50,8 @@ class ReviewedRows(Assumption):
         """Read the reviews by each model; those of several models rest on reviews alone."""
         check_choice("sampling", self.sampling, SAMPLINGS)
         check_flag("sequential", self.sequential)
+        for model in models.values():
+            model.counts.require("positive", "unlabeled")
         about: dict[str, Any] = {
             "sampling": self.sampling,
             "target": wanted.target or _usual_target(self.sampling),
@@ -114,6 +116,8 @@ class RandomAudit(Assumption):
         self, models: Mapping[str, ScoredRows], wanted: Wanted
     ) -> dict[str, ReviewedRecovery]:
         """Read the known rows of each model as an audit of all."""
+        for model in models.values():
+            model.counts.require("positive", "unlabeled")
         about: dict[str, Any] = {
             "target": wanted.target or "dataset",
             "confidence_level": wanted.confidence_level,

@@ -83,9 +83,9 @@ class Reviewed:
     >>> plan = uc.plan_reviews(y, score, unlabeled=0, budget=200, threshold=1.5)
     >>> reviews = plan.answered(truth[plan.rows])
     >>> evaluation = uc.evaluate(y, score, unlabeled=0, threshold=1.5, reviews=reviews)
-    >>> evaluation.reviewed.n_answered, evaluation.reviewed.labels
+    >>> evaluation.recovery.reviewed.n_answered, evaluation.recovery.reviewed.labels
     (200, 'any')
-    >>> alone, joined = (evaluation.reviewed.estimate("recall", 1.5, labels=kind)
+    >>> alone, joined = (evaluation.recovery.reviewed.estimate("recall", 1.5, labels=kind)
     ...                  for kind in ("any", "random"))
     >>> joined.standard_error < alone.standard_error
     True
