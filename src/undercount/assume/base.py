@@ -94,17 +94,17 @@ class Unknowns:
     needs: tuple[str, ...] = ()
     from_scores: bool = False
 
-    @property
+    @cached_property
     def given(self) -> bool:
         """Whether the user gave the share, so that nothing here says it is right."""
         return self.interval == "" and not self.estimates
 
-    @property
+    @cached_property
     def range_only(self) -> bool:
         """Whether the share may be 0 for all that is known, so that no value can be named."""
         return self.from_scores and lowest_share(self.shares) <= 0
 
-    @property
+    @cached_property
     def limit(self) -> float:
         """The one limit of the hidden share: the scores rule out more, at the confidence level.
 
@@ -332,17 +332,17 @@ class Recovery(ABC):
 
     # -- what follows, unless an assumption knows better -----------------------------------------
 
-    @property
+    @cached_property
     def counts(self) -> ScoreCounts:
         """The rows that count, as counts."""
         return self.used.counts
 
-    @property
+    @cached_property
     def shares(self) -> Shares:
         """The shares in use."""
         return self.unknowns.shares
 
-    @property
+    @cached_property
     def clusters(self) -> Clusters | None:
         """The rows by cluster, if they come in clusters."""
         return self.used.clusters
@@ -406,12 +406,12 @@ class Recovery(ABC):
         right = (RIGHT_LABELS,) if found.needs and self.supposes_right_labels else ()
         return replace(found, needs=(*found.needs, *share, *right))
 
-    @property
+    @cached_property
     def share_estimated(self) -> bool:
         """Whether the share is estimated: not given, nor determined by what is supposed."""
         return not self.unknowns.given and not self.basis.determined_by
 
-    @property
+    @cached_property
     def supposes_right_labels(self) -> bool:
         """Whether no row labelled positive is supposed to be a negative."""
         return self.shares.label_purity == 1 and self.shares.label_purity_interval is None

@@ -190,42 +190,42 @@ class Evaluation:
     unlabeled: float | None = field(default=None, kw_only=True, repr=False)
     judgements: tuple[Judgement, ...] = field(default=(), kw_only=True, repr=False)
 
-    @property
+    @cached_property
     def counts(self) -> ScoreCounts:
         """The rows that were read, as counts."""
         return self.recovery.counts
 
-    @property
+    @cached_property
     def shares(self) -> Shares:
         """What is known or estimated of the positives."""
         return self.recovery.shares
 
-    @property
+    @cached_property
     def unknowns(self) -> Unknowns:
         """Where the shares come from, and how far they are known."""
         return self.recovery.unknowns
 
-    @property
+    @cached_property
     def basis(self) -> Basis:
         """What the numbers rest on, in facts and words."""
         return self.recovery.basis
 
-    @property
+    @cached_property
     def target(self) -> Target:
         """What the intervals speak of: these rows, or the population behind them."""
         return self.recovery.target
 
-    @property
+    @cached_property
     def confidence_level(self) -> float:
         """Of all intervals."""
         return self.recovery.confidence_level
 
-    @property
+    @cached_property
     def source(self) -> str:
         """Where the share of hidden positives comes from."""
         return self.basis.source or self.unknowns.source
 
-    @property
+    @cached_property
     def share_estimates(self) -> Mapping[str, Estimate]:
         """What each estimator says of the share of hidden positives, if it was estimated."""
         return self.unknowns.estimates
@@ -809,7 +809,7 @@ class Evaluation:
         document: dict[str, Any] = render("document", [self])
         return document
 
-    @property
+    @cached_property
     def prevalence(self) -> float:
         """Share of positives in the target; NaN where labels and scores leave it open."""
         if self.unknowns.range_only:
