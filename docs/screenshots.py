@@ -34,7 +34,7 @@ def states() -> dict[str, Evaluation]:
     model = {NAME: ScoredRows(counts, THRESHOLD)}
     return {
         "before": evaluate_models(model)[NAME],
-        "given": evaluate_models(model, given={"prevalence": 0.039})[NAME],
+        "given": evaluate_models(model, assume=uc.RandomLabels(0.039))[NAME],
         "after": review_fraud(),
     }
 

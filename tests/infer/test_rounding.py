@@ -7,7 +7,7 @@ import pytest
 from tests.matrix import rows
 
 import undercount as uc
-from undercount.assume.reviewed.reviewed import Reviewed
+from undercount.assume.reviewed.answers import Reviewed
 from undercount.infer import mass_gradients
 from undercount.infer.mass_gradients import mass_gradient, without_rounding
 from undercount.infer.reviews.ends import Side

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.assume.reviewed.reviewed import Reviewed
+from undercount.assume.reviewed.answers import Reviewed
 from undercount.estimate import Interval
 from undercount.infer.reviews.drawn_verdicts import Pool
 from undercount.infer.reviews.intervals import ReviewedMetrics

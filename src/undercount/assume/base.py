@@ -268,7 +268,50 @@ class Wanted(NamedTuple):
 
 
 class Assumption(ABC):
-    """How the labels came about, as the user says it; it knows no scores."""
+    """How the labels came about, as the user says it; it knows no scores.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> isinstance(uc.RandomLabels(prevalence=0.04), uc.Assumption)
+    True
+    """
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What it says row by row, by the name of the argument: arrays, or names of columns."""
+        return {}
+
+    def with_columns(self, columns: Mapping[str, Any]) -> "Assumption":  # noqa: ARG002 - none
+        """Return the same with columns that were taken out of a frame."""
+        return self
+
+    @property
+    def every_score(self) -> bool:
+        """Whether every score must be kept apart, so that counts may merge none."""
+        return False
+
+    @property
+    def apart(self) -> bool:
+        """Whether labelled rows were drawn apart from the unlabeled ones."""
+        return False
+
+    @property
+    def fits_columns(self) -> bool:
+        """Whether what it says row by row is fitted, and not only tested."""
+        return False
+
+    @property
+    def ranks(self) -> bool:
+        """Whether it says how positives are spread over the highest rows."""
+        return True
+
+    def knots(self, scores: Any = None) -> Sequence[float]:  # noqa: ARG002 - whichever scores
+        """Return scores that counts keep apart: `scores` are those of a model, if they are here."""
+        return ()
+
+    def check_rows(self, rows: ScoredRows) -> None:  # noqa: B027 - most have one
+        """Raise where rows have weights or clusters that the assumption has no answer for."""
 
     @abstractmethod
     def recover(self, models: Mapping[str, ScoredRows], wanted: Wanted) -> "Mapping[str, Recovery]":

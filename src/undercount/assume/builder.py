@@ -1,120 +1,171 @@
 """Make the assumption that the arguments of a call, or the options of a command, say."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 from undercount.assume.base import Assumption, Wanted
-from undercount.assume.propensity.assumption import DelayedLabels, LabelPropensity
+from undercount.assume.propensity.assumption import (
+    DelayedLabels,
+    LabelPropensity,
+    refuse_beside_chances,
+)
 from undercount.assume.propensity.recovery import ChancesRecovery
-from undercount.assume.random_labels.assumption import RandomLabels
-from undercount.assume.reviewed.assumption import RandomAudit, ReviewedRows
+from undercount.assume.random_labels.assumption import RandomLabels, TwoSources
+from undercount.assume.reviewed.assumption import RandomAudit, Reviewed
 from undercount.errors import InputError, check_choice, check_flag, named
 from undercount.infer.scored_rows import ScoredRows
 from undercount.prevalence.late_labels import LateLabels
 from undercount.shares import SAMPLINGS
 
-# Intervals of an estimated share that resample rows, as if they were independent.
-RESAMPLED = ("bootstrap", "combined")
 SHARES = ("prevalence", "unlabeled_prevalence", "label_frequency", "prevalence_interval")
+# What says how labels came about, with the value that says nothing.
+SAYING: dict[str, Any] = {
+    **dict.fromkeys(SHARES),
+    "label_purity": 1.0,
+    "sampling": "single-sample",
+    "reviews": None,
+    "labels": None,
+    "sequential": False,
+    "audited": False,
+    "propensity": None,
+    "covariates": None,
+}
 
 
-def assumption_of(given: Mapping[str, Any], first: ScoredRows) -> Assumption:
+def assumption_of(given: Mapping[str, Any]) -> Assumption:
     """Return the assumption that arguments say; those that contradict each other are refused.
 
     Parameters
     ----------
     given : mapping
-        Arguments of `evaluate` by name.
-    first : ScoredRows
-        The rows of one of the models, of which all have the same weights and clusters.
+        Arguments of `evaluate` by name; `assume` is an assumption itself.
     """
-    sampling = given.get("sampling", "single-sample")
-    reviews, audited = given.get("reviews"), given.get("audited", False)
+    assume = given.get("assume")
+    if assume is not None:
+        return _check_alone(assume, given)
+    sampling, audited = given.get("sampling", "single-sample"), given.get("audited", False)
     check_choice("sampling", sampling, SAMPLINGS)
     check_flag("audited", audited)
     check_flag("sequential", given.get("sequential", False))
-    if first.clusters is not None:
-        _check_beside_clusters(given)
     if given.get("propensity") is not None:
-        _check_beside_chances(given, first)
+        _check_beside_chances(given)
         return _of_chances(given["propensity"], given.get("covariates"))
-    if audited:
-        if reviews is not None or sampling == "case-control":
-            raise InputError(
-                f"{named('audited')} rows are a random sample of all rows: pass neither "
-                f"{named('reviews')} nor {named('sampling', repr('case-control'))}",
-                argument="audited",
-            )
-        _check_no_shares(given)
-        return RandomAudit(given.get("sequential", False))
-    if reviews is not None:
-        _check_no_shares(given)
-        about = given.get("labels"), given.get("sequential", False), sampling
-        return ReviewedRows(reviews, *about)
+    if audited or given.get("reviews") is not None:
+        return _of_verdicts(given)
     if given.get("labels") is not None or given.get("sequential", False):
         raise InputError(f"{named('labels')} and {named('sequential')} go with {named('reviews')}")
     return RandomLabels(
         given.get("prevalence"),
-        given.get("unlabeled_prevalence"),
-        given.get("label_frequency"),
-        given.get("label_purity", 1.0),
-        sampling,
-        given.get("prevalence_interval"),
-        given.get("n_resamples", 200),
+        unlabeled_prevalence=given.get("unlabeled_prevalence"),
+        label_frequency=given.get("label_frequency"),
+        purity=given.get("label_purity", 1.0),
+        sampling=sampling,
+        interval=given.get("prevalence_interval"),
+        n_resamples=given.get("n_resamples", 200),
+        covariates=given.get("covariates"),
     )
 
 
-def recover_with_chances(
-    model: ScoredRows, propensity: Any, covariates: Any, wanted: Wanted
-) -> ChancesRecovery:
-    """Return the recovery of rows whose labels have chances of their own."""
-    (recovery,) = _of_chances(propensity, covariates).recover({"": model}, wanted).values()
+def _check_alone(assume: Any, given: Mapping[str, Any]) -> Assumption:
+    """Raise unless an assumption is one, and stands alone."""
+    if not isinstance(assume, Assumption):
+        hint = f"; write {assume.__name__}(…)" if isinstance(assume, type) else ""
+        raise InputError(
+            f"{named('assume')} must be an assumption such as RandomLabels(prevalence=0.04); got "
+            f"{assume!r}{hint}",
+            argument="assume",
+        )
+    beside = [
+        name for name, nothing in SAYING.items() if not _is(given.get(name, nothing), nothing)
+    ]
+    if beside:
+        raise InputError(
+            f"{named('assume')} says how labels came about; leave {named(beside[0])} out, or say "
+            f"it in {type(assume).__name__}(…)",
+            argument=beside[0],
+        )
+    return assume
+
+
+def _is(value: Any, nothing: Any) -> bool:
+    return value is nothing or (isinstance(value, int | float | str) and value == nothing)
+
+
+def shares_of(assumption: Assumption) -> dict[str, Any] | None:
+    """Return the shares that random labels have, by argument; None of any other assumption."""
+    if isinstance(assumption, TwoSources):
+        assumption = assumption.labels
+    if not isinstance(assumption, RandomLabels):
+        return None
+    return {
+        "prevalence": assumption.prevalence,
+        "unlabeled_prevalence": assumption.hidden,
+        "label_frequency": assumption.label_frequency,
+        "label_purity": assumption.purity,
+        "sampling": assumption.sampling,
+        "prevalence_interval": assumption.interval,
+        "n_resamples": assumption.n_resamples,
+    }
+
+
+def with_shares(assumption: Assumption, shares: Mapping[str, Any]) -> Assumption:
+    """Return random labels with other shares."""
+    assumption = assumption.labels if isinstance(assumption, TwoSources) else assumption
+    names = ("prevalence", "unlabeled_prevalence", "label_frequency")
+    labels = cast("RandomLabels", assumption)
+    return replace(labels, estimator=None, **{name: shares[name] for name in names})
+
+
+def check_by_segment(assumption: Assumption) -> None:
+    """Raise unless segments can be evaluated under an assumption."""
+    tested = isinstance(assumption, RandomLabels) and assumption.covariates is not None
+    if tested or not isinstance(
+        assumption, RandomLabels | TwoSources | LabelPropensity | DelayedLabels
+    ):
+        raise refuse_by_segment()
+
+
+def refuse_by_segment() -> InputError:
+    """Return the refusal of what segments have no answer for."""
+    return InputError(
+        f"{named('by')} does not go with reviews, a test of {named('covariates')} or "
+        "another prevalence",
+        argument="by",
+        hint="evaluate the rows of each segment by themselves, in a loop over segments",
+    )
+
+
+def recover_rows(
+    assumption: Assumption, model: ScoredRows, wanted: Wanted
+) -> ChancesRecovery | None:
+    """Return the recovery of all rows, of which segments take their part; None if they have none.
+
+    So it is with chances of a label, which belong to the rows.
+    """
+    if not isinstance(assumption, LabelPropensity | DelayedLabels):
+        return None
+    assumption.check_rows(model)
+    (recovery,) = assumption.recover({"": model}, wanted).values()
     return recovery
 
 
 def _of_chances(propensity: Any, covariates: Any) -> LabelPropensity | DelayedLabels:
     if isinstance(propensity, LateLabels):
-        return DelayedLabels(propensity)
+        return DelayedLabels.of(propensity)
     return LabelPropensity(propensity, covariates)
 
 
-def _check_beside_clusters(given: Mapping[str, Any]) -> None:
-    """Raise where something supposes that rows are independent."""
-    kind = given.get("prevalence_interval")
-    if kind in RESAMPLED:
+def _of_verdicts(given: Mapping[str, Any]) -> Assumption:
+    """Return an audit, or reviews; shares stand beside neither, which tell them."""
+    reviews, sampling = given.get("reviews"), given.get("sampling", "single-sample")
+    audited, sequential = given.get("audited", False), given.get("sequential", False)
+    if audited and (reviews is not None or sampling == "case-control"):
         raise InputError(
-            f"{named('cluster')} does not go with {named('prevalence_interval')} {kind!r}, which "
-            "resamples rows; leave it out",
-            argument="prevalence_interval",
+            f"{named('audited')} rows are a random sample of all rows: pass neither "
+            f"{named('reviews')} nor {named('sampling', repr('case-control'))}",
+            argument="audited",
         )
-    if given.get("audited", False):
-        raise InputError(
-            f"{named('cluster')} does not go with {named('audited')} rows: whether rows or whole "
-            "clusters were drawn is not known",
-            argument="cluster",
-        )
-
-
-def _check_beside_chances(given: Mapping[str, Any], first: ScoredRows) -> None:
-    """Raise where something does not go with labelling chances."""
-    others = [name for name in SHARES if given.get(name) is not None]
-    others += [] if given.get("label_purity", 1.0) == 1 else ["label_purity"]
-    others += ["sampling"] if given.get("sampling", "single-sample") != "single-sample" else []
-    others += ["cluster"] if first.clusters is not None else []
-    others += ["sample_weight"] if first.counts.weighted else []
-    others += ["reviews"] if given.get("audited") or given.get("reviews") is not None else []
-    if others:
-        late = isinstance(given["propensity"], LateLabels)
-        tells = "dates tell" if late else f"{named('propensity')} tells"
-        raise InputError(
-            f"{tells} how many positives there are, from rows that are one sample and labels that "
-            f"are right; leave out {named(others[0])}",
-            argument=others[0],
-        )
-
-
-def _check_no_shares(given: Mapping[str, Any]) -> None:
-    """Raise where shares stand beside reviews, which tell them, or labels are impure."""
     for name in SHARES:
         if given.get(name) is not None:
             raise InputError(
@@ -127,3 +178,33 @@ def _check_no_shares(given: Mapping[str, Any]) -> None:
             f"{named('label_purity')} out",
             argument="label_purity",
         )
+    if audited:
+        return RandomAudit(sequential)
+    labels = given.get("labels")
+    return Reviewed(reviews, labels=labels, sequential=sequential, sampling=sampling)
+
+
+def _check_beside_chances(given: Mapping[str, Any]) -> None:
+    """Raise where something does not go with labelling chances."""
+    others = [name for name in SHARES if given.get(name) is not None]
+    others += [] if given.get("label_purity", 1.0) == 1 else ["label_purity"]
+    others += ["sampling"] if given.get("sampling", "single-sample") != "single-sample" else []
+    others += ["reviews"] if given.get("audited") or given.get("reviews") is not None else []
+    if others:
+        late = isinstance(given["propensity"], LateLabels)
+        raise refuse_beside_chances(
+            "dates tell" if late else f"{named('propensity')} tells", others[0]
+        )
+
+
+def supposed_by(assume: Assumption, model: ScoredRows, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a plan supposes: reviews so far, or the share that an assumption tells."""
+    assumption = assumption_of({"assume": assume, **given})
+    if isinstance(assumption, Reviewed):
+        return {"reviews": assumption.reviews}
+    shares = shares_of(assumption)
+    if shares is not None:
+        return {name: shares[name] for name in ("prevalence", "unlabeled_prevalence")}
+    assumption.check_rows(model)
+    (recovery,) = assumption.recover({"": model}, Wanted()).values()
+    return {"unlabeled_prevalence": recovery.shares.unlabeled_prevalence}

@@ -35,7 +35,7 @@ from undercount.cli.options import (
     refuse_repeated,
     review_options,
     share_options,
-    wanted_and_given,
+    wanted_and_assumed,
 )
 from undercount.cli.segments import (
     evaluate_by,
@@ -240,7 +240,7 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
         name: ScoredRows.of_counts(counts, threshold) for name, counts in reading.counts.items()
     }
     with progress(f"estimating {', '.join(models)}", options) as tell:
-        asked = wanted_and_given(options, reading, tell if resampling else None)
+        asked = wanted_and_assumed(options, reading, tell if resampling else None)
         made = evaluate_models(models, *asked)
     there = options.get("deploy_prevalence")
     if there is not None:

@@ -209,7 +209,7 @@ def read_kept(
     for name, score in rows.scores.items():
         threshold = options["threshold"]
         model = count_model(
-            rows.labels, score, None, rows.weights, threshold, knots, compact=compact
+            rows.labels, score, None, rows.weights, threshold, lambda _: knots, compact=compact
         ).with_clusters(rows.cluster)
         models[name] = model
     counts = {name: model.counts for name, model in models.items()}

@@ -10,7 +10,7 @@ import click
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
-    from undercount.assume.base import Wanted
+    from undercount.assume.base import Assumption, Wanted
     from undercount.cli.inputs import Reading
 
 NUMBER = r"([0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?)\s*(%?)"
@@ -398,11 +398,12 @@ def share_arguments(options: dict[str, Any], sampling: str) -> dict[str, Any]:
     }
 
 
-def wanted_and_given(
+def wanted_and_assumed(
     options: dict[str, Any], reading: "Reading", progress: Any = None
-) -> "tuple[Wanted, dict[str, Any]]":
+) -> "tuple[Wanted, Assumption]":
     """Return what options ask of every model, and what they and the rows say of the labels."""
     from undercount.assume.base import Wanted  # noqa: PLC0415 - only when needed
+    from undercount.assume.builder import assumption_of  # noqa: PLC0415
 
     given = share_arguments(options, reading.sampling) | review_arguments(options)
     given["propensity"] = reading.propensity
@@ -415,7 +416,7 @@ def wanted_and_given(
         given.pop("random_state"),
         progress,
     )
-    return wanted, given
+    return wanted, assumption_of(given)
 
 
 def review_arguments(options: dict[str, Any]) -> dict[str, Any]:

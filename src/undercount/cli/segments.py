@@ -2,11 +2,12 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from undercount.cli.command import print_notes, prints, progress
 from undercount.cli.gate import refuse_other_models, report_verdict
-from undercount.cli.options import wanted_and_given
+from undercount.cli.options import wanted_and_assumed
 from undercount.cli.streams import print_text, tell
 from undercount.errors import InputError, suggest
 
@@ -116,7 +117,8 @@ def _evaluate(name: str, reading: "Reading", options: dict[str, Any]) -> "Evalua
     segments = _split(name, reading, options)
     options = _name_shares(options, segments)
     with progress(f"estimating segments of {name}", options):
-        return evaluate_segments(name, segments, *wanted_and_given(options, reading))
+        wanted, assumption = wanted_and_assumed(options, reading)
+        return evaluate_segments(name, replace(segments, assumption=assumption), wanted)
 
 
 def _split(name: str, reading: "Reading", options: dict[str, Any]) -> "SegmentModels":
@@ -127,16 +129,16 @@ def _split(name: str, reading: "Reading", options: dict[str, Any]) -> "SegmentMo
     from undercount.read.segment_rows import (  # noqa: PLC0415
         SegmentModels,
         name_parts,
-        split_by_chances,
+        split_rows_of,
     )
 
     threshold, column = options.get("threshold"), ", ".join(options["by"])
     if reading.models:
         every = [_as_numbers(each) for each in reading.by]
         by = every[0] if len(every) == 1 else every
-        wanted, given = wanted_and_given(options, reading)
-        model, about = reading.models[name], (wanted, given["propensity"])
-        return split_by_chances(model, *about, by, column, reading.cluster)
+        wanted, assumption = wanted_and_assumed(options, reading)
+        about = assumption, wanted, by, column, reading.cluster
+        return split_rows_of(reading.models[name], *about)
     whole = ScoredRows(reading.counts[name], threshold)
     counted = reading.segments[name]
     keys = np.empty(len(counted), object)

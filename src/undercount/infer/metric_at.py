@@ -22,6 +22,8 @@ class MetricAt:
         Instead of a threshold: so many rows of the highest scores, or such a share of them.
     beta : float
         The number that some metrics take.
+    max_fpr : float, optional
+        End of the range of "partial_roc_auc".
     prevalence : float, optional
         Share of positives where the metric is to hold; None: among these rows.
 
@@ -36,6 +38,7 @@ class MetricAt:
     threshold: float | None = None
     top: float | None = None
     beta: float = 1.0
+    max_fpr: float | None = None
     prevalence: float | None = None
 
     @classmethod
@@ -47,7 +50,8 @@ class MetricAt:
     @property
     def place(self) -> dict[str, Any]:
         """The place as arguments of functions that read a metric of these rows."""
-        return {"threshold": self.threshold, "top": self.top, "beta": self.beta}
+        place = {"threshold": self.threshold, "top": self.top, "beta": self.beta}
+        return place if self.max_fpr is None else {**place, "max_fpr": self.max_fpr}
 
     @property
     def is_area(self) -> bool:

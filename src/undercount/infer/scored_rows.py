@@ -1,6 +1,6 @@
 """Hold one model's scores as counts, with a way to count its rows once more."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -144,38 +144,40 @@ def count_model(
     unlabeled: float | None,
     sample_weight: Any,
     threshold: float | None,
-    edges: Sequence[float] | FloatArray = (),
+    knots_of: Callable[[Any], Sequence[float]] | None = None,
     *,
     compact: bool,
-    reviews: Reviews | None = None,
 ) -> ScoredRows:
     """Count rows, and keep a way to count once more with other thresholds; or take counts.
 
-    Scores of rows that were reviewed by another model's plan are kept apart, as those of labelled
-    rows are: which of them stand where the plan's own model does is known by their scores.
+    `knots_of` says which scores are kept apart, of the scores of the rows, or of None where they
+    are elsewhere.
     """
     if threshold is not None:
         threshold = read_threshold(threshold)
     if isinstance(y, ScoreCounts):
         return ScoredRows.of_counts(y, threshold)
-    knots = (*map(float, edges), *(() if threshold is None else (float(threshold),)))
+    own = () if threshold is None else (float(threshold),)
     away = device_rows(y, score, sample_weight) if is_tensor(score) or is_tensor(y) else None
     if away is not None:
         held = away.copy()
-        knots = (*knots, *rounded_knots(score, threshold))
+        knots = (*_knots(knots_of), *own, *rounded_knots(score, threshold))
         rows = RecountableRows(held.y, held.score, None, knots, compact, unlabeled)
         return ScoredRows(rows([]), threshold, rows)
     labels, scores = read_pair(y, score, unlabeled, sample_weight=sample_weight)
     scores = np.array(scores)
     weights = None if sample_weight is None else np.array(read_weights(sample_weight, len(scores)))
-    knots = (*knots, *rounded_knots(scores, threshold))  # a check asks for rows just below
-    if reviews is not None and reviews.rows is not None:
-        knots = (*knots, *_reviewed_scores(scores, reviews))
+    # A check asks for rows just below the threshold.
+    knots = (*_knots(knots_of, scores), *own, *rounded_knots(scores, threshold))
     rows = RecountableRows(labels, scores, weights, knots, compact)
     return ScoredRows(rows([]), threshold, rows)
 
 
-def _reviewed_scores(scores: NDArray[Any], reviews: Reviews) -> list[float]:
+def _knots(knots_of: Callable[[Any], Sequence[float]] | None, scores: Any = None) -> list[float]:
+    return [] if knots_of is None else [float(knot) for knot in knots_of(scores)]
+
+
+def reviewed_scores(scores: NDArray[Any], reviews: Reviews) -> list[float]:
     """Return what a model scores the reviewed rows, unless the plan goes by these scores itself."""
     rows = np.asarray(reviews.rows)[reviews.answered]
     rows = rows[rows < len(scores)]  # rows that are not there are refused where verdicts are read
@@ -209,7 +211,7 @@ def count_column(
     unlabeled: float | None,
     weight: Any,
     threshold: float | None,
-    edges: Sequence[float] | FloatArray = (),
+    knots_of: Callable[[Any], Sequence[float]] | None = None,
     *,
     compact: bool,
     cluster: str | None = None,
@@ -220,12 +222,12 @@ def count_column(
         found = take_columns(frame, names)
         weights = None if weight is None else found[weight]
         model = count_model(
-            found[names[0]], found[score], unlabeled, weights, threshold, edges, compact=compact
+            found[names[0]], found[score], unlabeled, weights, threshold, knots_of, compact=compact
         )
         return replace(model, backend=backend_of(frame))
     columns = {"label": label, "score": score, "weight": weight, "unlabeled": unlabeled}
     columns["cluster"] = cluster
-    knots = (*map(float, edges), *knots_at(threshold))
+    knots = (*_knots(knots_of), *knots_at(threshold))
     # Every score is kept only where it must be: None lets the engine decide.
     rows = RecountableFrame(frame, {**columns, "compact": True if compact else None}, knots)
     try:

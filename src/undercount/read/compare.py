@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any, overload
 
-from undercount.assume.base import Pairing
+from undercount.assume.base import Assumption, Pairing
+from undercount.assume.builder import assumption_of
 from undercount.checks.percentages import percents_beside
 from undercount.count.arrays import refuse_other_order
 from undercount.count.columns import backend_of, is_frame, make_frame, take_columns
@@ -26,7 +27,6 @@ from undercount.estimate import Estimate
 from undercount.infer.difference import AREAS, POINTS, TARGET_OF, Difference, Question
 from undercount.infer.heads import threshold_of_top
 from undercount.infer.metric_name import short_number
-from undercount.infer.reviews.sheet import as_reviews
 from undercount.infer.scored_rows import (
     count_model,
     name_columns,
@@ -40,7 +40,6 @@ from undercount.read.evaluate_models import evaluate_models, split_options
 from undercount.read.evaluation import NOTHING, Evaluation, render
 from undercount.read.leaderboard import Standing, standings, turn
 from undercount.read.requirement import Requirement, Verdict, check_words
-from undercount.shares import reads_scores
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -394,6 +393,7 @@ def compare(
     y: Any,
     scores: Mapping[str, Any] | Sequence[str],
     *,
+    assume: Assumption | None = None,
     label: str | None = None,
     threshold: float | Mapping[str, float] | None = None,
     top: float | None = None,
@@ -419,6 +419,8 @@ def compare(
     scores : mapping or list of str
         Name of each model → its scores; of a frame the columns of scores, in a list or by the
         names of their models.
+    assume : Assumption, optional
+        How the labels came about, as in `evaluate`.
     label : str, optional
         Of a frame the column of labels.
     threshold : float or mapping, optional
@@ -461,11 +463,11 @@ def compare(
     >>> comparison.difference("roc_auc").depends_on_prevalence
     False
     """
-    backend = ""
+    backend, frame = "", None
     if label is not None or is_frame(y):
         backend = backend_of(y) if is_frame(y) else ""
-        for name in ("cluster", "propensity"):
-            options[name] = take_column(y, name, options.get(name))
+        frame = y
+        options["cluster"] = take_column(y, "cluster", options.get("cluster"))
         y, scores = _take_models(y, label, scores)
     if not isinstance(scores, Mapping):
         raise InputError(
@@ -480,42 +482,26 @@ def compare(
     unknown = sorted(set(options) - set(signature(evaluate).parameters))
     if unknown:
         raise TypeError(f"compare() got an unexpected keyword argument {unknown[0]!r}")
-    propensity, covariates = options.get("propensity"), options.get("covariates")
-    _check_comparable(propensity, covariates, top)
-    thresholds, cluster = _thresholds(threshold, scores), options.pop("cluster", None)
-    first = next(iter(scores.values()))
-    refuse_other_order(
-        y=y, score=first, cluster=cluster, propensity=propensity, covariates=covariates
-    )
-    at_top = by in POINTS and options.get("sampling") != "case-control"
+    wanted, given = split_options(options)
+    there, cluster = given.pop("deploy_prevalence", None), given.pop("cluster", None)
+    assumption = assumption_of({"assume": assume, **given})
+    columns = assumption.columns
+    if frame is not None:
+        columns = {name: take_column(frame, name, each) for name, each in columns.items()}
+        assumption = assumption.with_columns(columns)
+    _check_comparable(assumption, top)
+    thresholds, first_score = _thresholds(threshold, scores), next(iter(scores.values()))
+    refuse_other_order(y=y, score=first_score, cluster=cluster, **columns)
+    at_top = by in POINTS and not assumption.apart
     thresholds = thresholds or _top_thresholds(
         top if at_top else None, y, scores, unlabeled, sample_weight
     )
-    # With impure labels average precision and the areas' intervals need every score.
-    purity = options.get("label_purity", 1.0)
-    pure = isinstance(purity, int | float) and purity == 1
-    pure = pure and not reads_scores(options.get("unlabeled_prevalence"))
-    reviews = options["reviews"] = as_reviews(options.get("reviews"))
-    there = options.pop("deploy_prevalence", None)
-    edges = () if reviews is None else reviews.design.edges
-    pure = pure and (reviews is None or not reviews.mostly)
-    counted = {
-        name: replace(
-            count_model(
-                y,
-                score,
-                unlabeled,
-                sample_weight,
-                thresholds.get(name),
-                edges,
-                compact=pure,
-                reviews=reviews,
-            ).with_clusters(cluster),
-            backend=backend,
-        )
-        for name, score in scores.items()
-    }
-    evaluations = evaluate_models(counted, *split_options(options))
+    counted = {}
+    for name, score in scores.items():
+        rows = unlabeled, sample_weight, thresholds.get(name), assumption.knots
+        model = count_model(y, score, *rows, compact=not assumption.every_score)
+        counted[name] = replace(model.with_clusters(cluster), backend=backend)
+    evaluations = evaluate_models(counted, wanted, assumption)
     first = next(iter(evaluations.values()))
     if there is not None:
         there = first.recovery.read_prevalence(there)
@@ -535,15 +521,16 @@ def compare(
     return Comparison(evaluations, told, question, by, work, pairing)
 
 
-def _check_comparable(propensity: Any, covariates: Any, top: Any) -> None:
+def _check_comparable(assumption: Assumption, top: Any) -> None:
     """Raise where a comparison has no answer, before any row is counted."""
-    if covariates is not None and not hasattr(propensity, "fit"):
+    tests_only = "covariates" in assumption.columns and not assumption.fits_columns
+    if tests_only:
         raise InputError(
             f"compare takes {named('covariates')} for a {named('propensity')} that is a "
             "classifier; evaluate one model with them to test for fair labels",
             argument="covariates",
         )
-    if propensity is not None and top is not None:
+    if top is not None and not assumption.ranks:
         raise InputError(
             f"labelling chances are read at a threshold; leave {named('top')} out", argument="top"
         )

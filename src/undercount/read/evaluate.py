@@ -6,19 +6,22 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
-from undercount.assume.base import Unknowns, Wanted
-from undercount.assume.builder import assumption_of
-from undercount.assume.reviewed.reviewed import Labels
-from undercount.checks.fair_sample import found_check, groups_check
+from undercount.assume.base import Assumption, Unknowns, Wanted
+from undercount.assume.builder import (
+    assumption_of,
+    check_by_segment,
+    refuse_by_segment,
+    with_shares,
+)
+from undercount.assume.reviewed.answers import Labels
 from undercount.count.arrays import refuse_other_order
 from undercount.count.columns import is_eager, is_frame
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, collect_warnings, named
+from undercount.errors import InputError, collect_warnings
 from undercount.estimate import check_confidence_level
 from undercount.infer.metric_name import asks_top
 from undercount.infer.mixture import Target
 from undercount.infer.resampled import PrevalenceInterval, Progress
-from undercount.infer.reviews.sheet import as_reviews
 from undercount.infer.reviews.verdicts import Reviews
 from undercount.infer.scored_rows import check_name, count_column, count_model, take_column
 from undercount.read.evaluate_models import check_wanted, evaluate_models, make_bare, make_whole
@@ -41,12 +44,13 @@ from undercount.read.segments import (
     segment_metrics,
     why_not,
 )
-from undercount.shares import Sampling, reads_scores
+from undercount.shares import Sampling
 
 
 class EvaluateOptions(TypedDict, total=False):
     """What `evaluate` takes, whether of all rows or of segments."""
 
+    assume: Assumption | None
     label: str | None
     prevalence: Any
     unlabeled_prevalence: Any
@@ -97,6 +101,7 @@ def evaluate(
     y: Any,
     score: Any = None,
     *,
+    assume: Assumption | None = None,
     by: Any = None,
     label: str | None = None,
     prevalence: Any = None,
@@ -135,6 +140,9 @@ def evaluate(
         of segment → counts, as `count_scores` and `read_counts` make with `by`.
     score : array-like or str
         Higher means more positive; of a frame the column's name.
+    assume : Assumption, optional
+        How the labels came about: `RandomLabels`, `LabelPropensity`, `DelayedLabels`, `TwoSources`,
+        `Reviewed`, `RandomAudit`. None: at random, as far as the arguments below say nothing else.
     by : array-like, str or list of str, optional
         The segment of each row (country, month); of a frame the column's name, or several. The
         result then is one evaluation a segment, `Evaluations`. A `prevalence` or
@@ -243,15 +251,8 @@ def evaluate(
     confidence_level = check_confidence_level(confidence_level)
     if name is not None:
         check_name(name)
-    # With impure labels average precision and the areas' intervals need every score.
-    pure = isinstance(label_purity, int | float) and label_purity == 1
-    pure = pure and not reads_scores(unlabeled_prevalence)
-    refuse_other_order(
-        y=y, score=score, by=by, cluster=cluster, propensity=propensity, covariates=covariates
-    )
-    wanted = Wanted(target, confidence_level, top, metrics, random_state, progress)
-    answered = as_reviews(reviews)
-    given: dict[str, Any] = {
+    given = {
+        "assume": assume,
         "prevalence": prevalence,
         "unlabeled_prevalence": unlabeled_prevalence,
         "label_frequency": label_frequency,
@@ -259,60 +260,48 @@ def evaluate(
         "sampling": sampling,
         "prevalence_interval": prevalence_interval,
         "n_resamples": n_resamples,
-        "reviews": answered,
+        "reviews": reviews,
         "labels": labels,
         "sequential": sequential,
         "audited": audited,
+        "propensity": propensity,
         "covariates": covariates,
     }
-    edges = () if answered is None else answered.design.edges
-    pure = pure and (answered is None or not answered.mostly)
+    assumption = assumption_of(given)
+    refuse_other_order(y=y, score=score, by=by, cluster=cluster, **assumption.columns)
+    wanted = Wanted(target, confidence_level, top, metrics, random_state, progress)
+    taken = {name: take_column(y, name, each) for name, each in assumption.columns.items()}
+    assumption = assumption.with_columns(taken)
     columns = label is not None or (isinstance(score, str) and is_frame(y))
     name = name or (str(score) if columns else "score")
     if by is not None or isinstance(y, Mapping):
-        fair = covariates is not None and propensity is None
-        looked = any(given[name] for name in ("reviews", "labels", "sequential", "audited"))
-        if looked or fair or deploy_prevalence is not None:
-            raise InputError(
-                f"{named('by')} does not go with reviews, a test of {named('covariates')} or "
-                "another prevalence",
-                argument="by",
-                hint="evaluate the rows of each segment by themselves, in a loop over segments",
-            )
-        column = label if columns else None
-        rows = SegmentedRows(y, score, column, unlabeled, sample_weight, cluster, propensity)
+        check_by_segment(assumption)
+        if deploy_prevalence is not None:
+            raise refuse_by_segment()
+        split = SegmentedRows(
+            y, score, label if columns else None, unlabeled, sample_weight, cluster, assumption
+        )
         # Where rows weigh differently, the highest ones are told only with every score apart.
-        pure = pure and (sample_weight is None or not asks_top(top, metrics))
-        segments = rows.count(by, threshold, wanted, covariates, compact=pure)
-        return evaluate_segments(name, segments, wanted, given)
+        apart = sample_weight is not None and asks_top(top, metrics)
+        compact = not (assumption.every_score or apart)
+        segments = split.count(by, threshold, wanted, compact=compact)
+        return evaluate_segments(name, segments, wanted)
     away = columns and is_frame(y) and not is_eager(y) and isinstance(cluster, str)
     whose = cluster if away else None  # counted where the rows lie
     cluster = None if away else take_column(y, "cluster", cluster)
-    propensity = take_column(y, "propensity", propensity)
+    rows = unlabeled, sample_weight, threshold, assumption.knots
+    compact = not assumption.every_score
     if columns:
-        model = count_column(
-            y, label, score, unlabeled, sample_weight, threshold, edges, compact=pure, cluster=whose
-        )
+        model = count_column(y, label, score, *rows, compact=compact, cluster=whose)
     else:
-        model = count_model(y, score, unlabeled, sample_weight, threshold, edges, compact=pure)
-    model = model.with_clusters(cluster)
-    given["propensity"] = propensity
-    made = evaluate_models({name: model}, wanted, given)[name]
+        model = count_model(y, score, *rows, compact=compact)
+    made = evaluate_models({name: model.with_clusters(cluster)}, wanted, assumption)[name]
     if deploy_prevalence is not None:
         deploy_prevalence = made.recovery.read_prevalence(deploy_prevalence)
-    if covariates is not None and propensity is None:
-        kept = model.rows("covariates")
-        check = groups_check(kept.labels, kept.scores, covariates, made.shares)
-        made = replace(made, checks=(*made.checks, check))
-    if hasattr(unlabeled_prevalence, "compare_scores") and model.recount is not None:
-        check = found_check(unlabeled_prevalence.compare_scores(model.rows("score").scores))
-        made = replace(made, checks=(*made.checks, check))
     return replace(made, deploy_prevalence=deploy_prevalence, unlabeled=unlabeled)
 
 
-def evaluate_segments(
-    name: str, segments: SegmentModels, wanted: Wanted, given: Mapping[str, Any]
-) -> Evaluations:
+def evaluate_segments(name: str, segments: SegmentModels, wanted: Wanted) -> Evaluations:
     """Evaluate each segment, their hidden shares pooled; whole evaluations are made when asked for.
 
     Parameters
@@ -322,16 +311,14 @@ def evaluate_segments(
     segments : SegmentModels
     wanted : Wanted
         What is asked of every segment.
-    given : mapping
-        What is said of the labels: arguments of `evaluate` by name.
     """
     parts = {key: model.counts for key, model in segments.parts.items()}
-    asked = overall_options(given, parts)
+    check_wanted(wanted)
+    given = segments.shares
     if segments.recovery is None:
-        overall = evaluate_models({name: segments.overall}, wanted, asked)[name]
+        assume = with_shares(segments.assumption, overall_options(given, parts))
+        overall = evaluate_models({name: segments.overall}, wanted, assume)[name]
     else:
-        check_wanted(wanted)
-        assumption_of({**asked, "propensity": segments.propensity}, segments.overall)
         overall = make_whole(name, segments.recovery, wanted)
     sized = segments.counts_for_shares(overall.shares.sampling)
     known = KnownShare(overall.shares, overall.counts)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from undercount.assume.base import Recovery, Wanted
+from undercount.assume.base import Assumption, Recovery, Wanted
 from undercount.assume.builder import assumption_of
 from undercount.checks.checklist import looks_leaked, spoken
 from undercount.errors import InputError, check_choice, collect_warnings, named
@@ -27,7 +27,7 @@ def check_metrics(metrics: Sequence[str]) -> None:
 def evaluate_models(
     models: Mapping[str, ScoredRows],
     wanted: Wanted = Wanted(),  # noqa: B008 - nothing can change it
-    given: Mapping[str, Any] | None = None,
+    assume: Assumption | None = None,
 ) -> dict[str, Evaluation]:
     """Evaluate models on the same rows, which have one share of hidden positives.
 
@@ -37,12 +37,13 @@ def evaluate_models(
         Name of each model → its rows.
     wanted : Wanted
         What is asked of every model.
-    given : mapping, optional
-        What is said of the labels: arguments of `evaluate` by name.
+    assume : Assumption, optional
+        How the labels came about; None: at random, their share estimated.
     """
     check_wanted(wanted)
-    assumption = assumption_of(given or {}, next(iter(models.values())))
-    recoveries = assumption.recover(models, wanted)
+    assume = assumption_of({}) if assume is None else assume
+    assume.check_rows(next(iter(models.values())))
+    recoveries = assume.recover(models, wanted)
     return {name: make_whole(name, each, wanted) for name, each in recoveries.items()}
 
 

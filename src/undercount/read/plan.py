@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from undercount.assume.base import Assumption
+from undercount.assume.builder import supposed_by
 from undercount.checks.flagged import rounding_check
 from undercount.count.arrays import read_labels, read_pair, read_scores, read_weights
 from undercount.count.knots import rounded_knots
@@ -25,6 +27,7 @@ from undercount.infer.reviews.verdicts import (
     check_scores,
     working_posterior,
 )
+from undercount.infer.scored_rows import UNLABELED, count_model
 from undercount.read.allocation import FLOOR, allocate, interleave
 from undercount.read.evaluation import render
 from undercount.read.joined_cells import join_cells
@@ -354,6 +357,7 @@ def plan_reviews(
     score: Any,
     *,
     budget: int,
+    assume: Assumption | None = None,
     goal: str | Sequence[str] | None = None,
     threshold: float | None = None,
     unlabeled: float | None = None,
@@ -375,6 +379,9 @@ def plan_reviews(
         As in `evaluate`.
     budget : int
         Number of rows that somebody can look at.
+    assume : Assumption, optional
+        How the labels came about, as in `evaluate`: the plan supposes the share that it tells, or
+        goes on from the verdicts of `Reviewed`.
     goal : str or sequence of str
         Metrics to make sharp, or "prevalence"; with `other`, "difference" or "f1_difference".
         None: F1, or the goal of `reviews`.
@@ -420,6 +427,12 @@ def plan_reviews(
         y, score, unlabeled, sample_weight=sample_weight, cluster=cluster, other=other
     )
     confidence_level = check_confidence_level(confidence_level)
+    if assume is not None:
+        said = {"prevalence": prevalence, "unlabeled_prevalence": unlabeled_prevalence}
+        model = count_model(labels, scores, UNLABELED, None, None, compact=True)
+        told = supposed_by(assume, model, {**said, "reviews": reviews})
+        reviews = told.get("reviews")
+        prevalence, unlabeled_prevalence = map(told.get, ("prevalence", "unlabeled_prevalence"))
     if reviews is not None and not isinstance(reviews, Reviews):
         raise InputError(f"reviews must be Reviews; got {reviews!r}", argument="reviews")
     weights = None if sample_weight is None else read_weights(sample_weight, len(scores))

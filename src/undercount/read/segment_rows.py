@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.base import Recovery, Unknowns, Wanted
-from undercount.assume.builder import recover_with_chances
+from undercount.assume.base import Assumption, Recovery, Unknowns, Wanted
+from undercount.assume.builder import assumption_of, recover_rows, shares_of
 from undercount.assume.propensity.recovery import ChancesRecovery
 from undercount.assume.random_labels.recovery import RandomLabelsRecovery
 from undercount.count.columns import is_eager, take_columns
@@ -45,7 +45,12 @@ class SegmentModels:
     column: str
     places: Mapping[Hashable, NDArray[np.intp]] = field(default_factory=dict)  # rows, if kept
     recovery: ChancesRecovery | None = None  # of all rows, if chances tell the share
-    propensity: Any = None
+    assumption: Assumption = field(default_factory=lambda: assumption_of({}))
+
+    @property
+    def shares(self) -> dict[str, Any]:
+        """What is said of shares, by argument."""
+        return shares_of(self.assumption) or {}
 
     def recover(self, segment: Hashable, find: Callable[[], Unknowns], wanted: Wanted) -> Recovery:
         """Return the recovery of one segment, with what is found of its share."""
@@ -104,47 +109,40 @@ class SegmentedRows:
     unlabeled: float | None
     weight: Any
     cluster: Any = None
-    propensity: Any = None
+    assumption: Assumption = field(default_factory=lambda: assumption_of({}))
 
     def count(
-        self,
-        by: Any,
-        threshold: float | None,
-        wanted: Wanted,
-        covariates: Any = None,
-        *,
-        compact: bool,
+        self, by: Any, threshold: float | None, wanted: Wanted, *, compact: bool
     ) -> SegmentModels:
         """Count all rows and those of each segment."""
         if isinstance(self.y, Mapping):
             self._refuse_rows()
-            return self._take_counts(by, threshold)
+            return replace(self._take_counts(by, threshold), assumption=self.assumption)
         if self.label is None:
             model = count_model(
                 self.y, self.score, self.unlabeled, self.weight, threshold, compact=compact
             )
-            about = wanted, self.propensity
-            return split_by_chances(model, *about, by, "segment", self.cluster, covariates)
+            return split_rows_of(model, self.assumption, wanted, by, "segment", self.cluster)
         columns = [by] if isinstance(by, str) else by
         model = count_column(
             self.y, self.label, self.score, self.unlabeled, self.weight, threshold, compact=compact
         )
         if not is_eager(self.y):
             self._refuse_rows()
-            return self._count_where_they_are(model, columns, compact=compact)
+            counted = self._count_where_they_are(model, columns, compact=compact)
+            return replace(counted, assumption=self.assumption)
         found = [read_keys(values, "by") for values in take_columns(self.y, columns).values()]
         whose = take_column(self.y, "cluster", self.cluster)
         values = found[0] if len(found) == 1 else found
-        about = wanted, take_column(self.y, "propensity", self.propensity)
-        column = ", ".join(columns)
-        return split_by_chances(model, *about, values, column, whose, covariates)
+        return split_rows_of(model, self.assumption, wanted, values, ", ".join(columns), whose)
 
     def _refuse_rows(self) -> None:
+        whose = {"cluster": self.cluster, **self.assumption.columns}
         for argument, what in (
             ("cluster", "which rows belong together"),
             ("propensity", "which chance a row had"),
         ):
-            if getattr(self, argument) is not None:
+            if whose.get(argument) is not None:
                 raise InputError(
                     f"{named(argument)} with {named('by')} needs the rows themselves: counts of "
                     f"segments do not say {what}. Pass arrays, or a frame in memory",
@@ -206,25 +204,25 @@ def _describe_values(found: Mapping[Any, Any]) -> str:
     return f"values of {', '.join(kinds)}" if kinds else "none"
 
 
-def split_by_chances(
+def split_rows_of(
     model: ScoredRows,
+    assumption: Assumption,
     wanted: Wanted,
-    propensity: Any,
     by: Any,
     column: str,
     cluster: Any = None,
-    covariates: Any = None,
 ) -> SegmentModels:
     """Split rows by segment, with the part that each has in chances of a label, if there are any.
 
     Only rows that count are split, which chances may leave some out of.
     """
-    if propensity is None:
-        return split_model(model, by, column, cluster)
-    recovery = recover_with_chances(model, propensity, covariates, wanted)
+    whole = model if cluster is None else model.with_clusters(cluster)
+    recovery = recover_rows(assumption, whole, wanted)
+    if recovery is None:
+        return replace(split_model(model, by, column, cluster), assumption=assumption)
     late = recovery.chances.late
     found = split_model(recovery.used, by, column, cluster, None if late is None else late.usable_)
-    return replace(found, recovery=recovery, propensity=propensity)
+    return replace(found, recovery=recovery, assumption=assumption)
 
 
 def split_model(

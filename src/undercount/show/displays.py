@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import gammaincinv, ndtr
 
+from undercount.assume.base import Assumption
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve
@@ -30,7 +31,13 @@ from undercount.shares import Shares, read_shares
 
 GRID = 201  # places at which a band is drawn
 LEVEL = 0.95
-KEYWORDS = ("unlabeled", "name", "truth", *list(inspect.signature(read_shares).parameters)[1:])
+KEYWORDS = (
+    "assume",
+    "unlabeled",
+    "name",
+    "truth",
+    *list(inspect.signature(read_shares).parameters)[1:],
+)
 N_BINS = 40
 # Thresholds of an evaluation at which its costs, and the intervals of a band, are read.
 N_THRESHOLDS, N_INTERVALS = 120, 60
@@ -60,6 +67,7 @@ class Display:
         y: Any,
         score: Any,
         *,
+        assume: Assumption | None = None,
         unlabeled: float | None = None,
         name: str = "score",
         truth: Any = None,
@@ -67,17 +75,21 @@ class Display:
     ) -> Self:
         """Make the display from labels and scores; shares as in `evaluate`, truth if known.
 
-        Without a share it is estimated, as `evaluate` does, and its interval is drawn.
+        Without a share it is estimated, as `evaluate` does, and its interval is drawn. `assume`
+        says how the labels came about, if not at random.
         """
         _refuse_unknown(f"{cls.__name__}.from_predictions", shares)
         if truth is not None and len(truth) != len(score):
             raise InputError(
                 f"truth must have one value for each score; got {len(truth)} for {len(score)}"
             )
-        counts = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
-        given = read_shares(counts, **shares)
         if truth is not None:
             truth = labelled_curve(ScoreCounts.from_rows(truth, score))
+        if assume is not None:
+            asked = {"unlabeled": unlabeled, "name": name, **shares}
+            return cls.from_evaluation(evaluate(y, score, assume=assume, **asked), truth=truth)
+        counts = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
+        given = read_shares(counts, **shares)
         if given is None:  # estimated, with its interval
             return cls.from_evaluation(evaluate(counts, name=name, **shares), truth=truth)
         return cls.from_counts(counts, given, name=name, truth=truth)

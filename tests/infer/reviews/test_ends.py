@@ -8,7 +8,7 @@ from scipy.stats import beta, binom, hypergeom
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import undercount as uc
-from undercount.assume.reviewed.reviewed import Reviewed
+from undercount.assume.reviewed.answers import Reviewed
 from undercount.infer.mass_gradients import mass_gradient
 from undercount.infer.reviews import ends as review_ends
 from undercount.infer.reviews.ends import Side, moved_interval

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 import undercount as uc
-from undercount.assume.reviewed.reviewed import Reviewed
+from undercount.assume.reviewed.answers import Reviewed
 from undercount.infer.reviews.clusters import ReviewClusters
 from undercount.infer.reviews.label_test import LabelTest, _Draw
 from undercount.infer.reviews.verdicts import ReviewedCells

@@ -1,7 +1,8 @@
 """Labels that were given with chances of their own, as the user says it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,48 @@ class LabelPropensity(Assumption):
     -----
     Assumes: each positive was labelled by itself with its chance, and none of them is 0.
     Wrong when: chances were estimated from few rows, or miss what decided who was looked at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import undercount as uc
+    >>> rng = np.random.default_rng(0)
+    >>> truth, large = rng.random(4000) < 0.2, rng.random(4000) < 0.5
+    >>> chance = np.where(large, 0.8, 0.2)
+    >>> y, score = truth & (rng.random(4000) < chance), rng.normal(2 * truth)
+    >>> known = uc.LabelPropensity(chance)
+    >>> evaluation = uc.evaluate(y, score, assume=known, unlabeled=0, threshold=1)
+    >>> bool(evaluation["recall"].low < (score[truth] >= 1).mean() < evaluation["recall"].high)
+    True
     """
 
     chance: Any
     covariates: Any = None
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The chances, if they are not to be fitted, and what they are fitted on."""
+        found = {} if hasattr(self.chance, "fit") else {"propensity": self.chance}
+        return found if self.covariates is None else found | {"covariates": self.covariates}
+
+    def with_columns(self, columns: Mapping[str, Any]) -> "LabelPropensity":
+        """Return the same with columns that were taken out of a frame."""
+        names = {"propensity": "chance", "covariates": "covariates"}
+        return replace(self, **{names[name]: values for name, values in columns.items()})
+
+    @property
+    def fits_columns(self) -> bool:
+        """Whether a classifier is fitted on the covariates."""
+        return hasattr(self.chance, "fit")
+
+    @property
+    def ranks(self) -> bool:
+        """Whether it says how positives are spread over the highest rows: not yet."""
+        return False
+
+    def check_rows(self, rows: ScoredRows) -> None:
+        """Raise where rows have weights or clusters."""
+        check_plain_rows(rows, f"{named('propensity')} tells")
 
     def recover(
         self, models: Mapping[str, ScoredRows], wanted: Wanted
@@ -65,16 +104,71 @@ class DelayedLabels(Assumption):
 
     Parameters
     ----------
-    late : LateLabels
-        Fitted to the dates of rows and labels.
+    observed, found : array-like or str
+        Date of each row, and of its label (missing where none has arrived).
+    until : date, optional
+        The day to which labels are complete; by default the last date there is.
+    found_eventually : float
+        Share of the positives that are ever found.
 
     Notes
     -----
     Assumes: labels of old rows and of new ones are equally late.
     Wrong when: labels have become slower, or arrive in batches that dates do not show.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import undercount as uc
+    >>> rng = np.random.default_rng(0)
+    >>> truth, day = rng.random(6000) < 0.2, rng.integers(0, 200, 6000)
+    >>> found = np.where(truth, day + rng.exponential(20, 6000).astype(int), np.nan)
+    >>> found[found > 200] = np.nan
+    >>> score = rng.normal(2 * truth)
+    >>> late = uc.DelayedLabels(day, found, until=200)
+    >>> evaluation = uc.evaluate(np.isfinite(found), score, assume=late, unlabeled=0, threshold=1)
+    >>> bool(evaluation["precision"].low < truth[score >= 1].mean() < evaluation["precision"].high)
+    True
     """
 
-    late: LateLabels
+    observed: Any
+    found: Any
+    _: KW_ONLY
+    until: Any = None
+    found_eventually: float = 1.0
+
+    @classmethod
+    def of(cls, fitted: LateLabels) -> "DelayedLabels":
+        """Take dates that were read before."""
+        made = cls(None, None)
+        vars(made)["late"] = fitted
+        return made
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The dates."""
+        if self.observed is None:
+            return {}
+        return {"observed": self.observed, "found": self.found}
+
+    def with_columns(self, columns: Mapping[str, Any]) -> "DelayedLabels":
+        """Return the same with columns that were taken out of a frame."""
+        return replace(self, **columns) if columns else self
+
+    @cached_property
+    def late(self) -> LateLabels:
+        """The delays that the dates tell."""
+        estimator = LateLabels(found_eventually=self.found_eventually)
+        return estimator.fit(self.observed, self.found, until=self.until)
+
+    @property
+    def ranks(self) -> bool:
+        """Whether it says how positives are spread over the highest rows: not yet."""
+        return False
+
+    def check_rows(self, rows: ScoredRows) -> None:
+        """Raise where rows have weights or clusters."""
+        check_plain_rows(rows, "dates tell")
 
     def recover(
         self, models: Mapping[str, ScoredRows], wanted: Wanted
@@ -109,6 +203,23 @@ class DelayedLabels(Assumption):
             weights=None if rows.weights is None else rows.weights[late.usable_],
         )
         return replace(model, counts=old([]), recount=old), old
+
+
+def check_plain_rows(rows: ScoredRows, tells: str) -> None:
+    """Raise where rows have clusters or weights, for which chances have no answer yet."""
+    others = ["cluster"] if rows.clusters is not None else []
+    others += ["sample_weight"] if rows.counts.weighted else []
+    if others:
+        raise refuse_beside_chances(tells, others[0])
+
+
+def refuse_beside_chances(tells: str, argument: str) -> InputError:
+    """Return the refusal of an argument beside chances of a label."""
+    return InputError(
+        f"{tells} how many positives there are, from rows that are one sample and labels that "
+        f"are right; leave out {named(argument)}",
+        argument=argument,
+    )
 
 
 def recover_chances(

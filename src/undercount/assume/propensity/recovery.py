@@ -93,6 +93,8 @@ class ChancesRecovery(Recovery):
 
     def measure(self, at: MetricAt, counts: ScoreCounts) -> Estimate:  # noqa: ARG002 - by row
         """Estimate one metric."""
+        if at.max_fpr is not None:
+            raise self.not_identified(f"a part of {at.metric}", "ask for roc_auc")
         return self.chances.estimate(at.metric, at.threshold, top=at.top, beta=at.beta)
 
     def plain_curve(self, threshold: float | None = None) -> OperatingCurve:

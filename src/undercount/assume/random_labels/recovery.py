@@ -23,7 +23,7 @@ from undercount.checks.checklist import (
     negatives_check,
     with_warnings,
 )
-from undercount.checks.fair_sample import negatives_fair_check
+from undercount.checks.fair_sample import found_check, groups_check, negatives_fair_check
 from undercount.checks.flagged import flagged_check, rounding_check
 from undercount.checks.labelled_chance import EVEN, chance_threshold, scale_check
 from undercount.checks.repeated import repeated_check
@@ -59,11 +59,21 @@ SHARES = 101
 class RandomLabelsRecovery(Recovery):
     """The unlabeled rows as a mixture of positives and negatives in known, or estimated, shares.
 
+    Attributes
+    ----------
+    covariates : array, optional
+        What may have decided who was labelled, which tests the labels.
+    source : object
+        What was said of the share: an estimator of two sources tests the labels by the scores too.
+
     Notes
     -----
     Assumes: labelled positives are a random sample of all positives; the share.
     Wrong when: some positives are more likely to be labelled than others.
     """
+
+    covariates: Any = None
+    source: Any = None
 
     @cached_property
     def basis(self) -> Basis:
@@ -230,7 +240,19 @@ class RandomLabelsRecovery(Recovery):
             unfair = negatives_fair_check(sized, self.shares)
             found += [unfair] if unfair else []
         found += threshold_checks(self.counts, self.shares, self.used.threshold)
-        return with_warnings(found, [*known.warned, *warned], given=known.given)
+        told = with_warnings(found, [*known.warned, *warned], given=known.given)
+        return (*told, *self._fair_checks)
+
+    @property
+    def _fair_checks(self) -> list[Check]:
+        """What covariates and a second source say of labels that should be a fair sample."""
+        found = []
+        if self.covariates is not None:
+            rows = self.used.rows("covariates")
+            found.append(groups_check(rows.labels, rows.scores, self.covariates, self.shares))
+        if hasattr(self.source, "compare_scores") and self.used.recount is not None:
+            found.append(found_check(self.source.compare_scores(self.used.rows("score").scores)))
+        return found
 
     def pair(
         self,

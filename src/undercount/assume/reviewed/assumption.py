@@ -1,31 +1,32 @@
 """Verdicts on rows that were drawn to be looked at, as the user says it."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
 from undercount.assume.base import Assumption, Unknowns, Wanted
 from undercount.assume.random_labels.hidden_share import Models, ShareLimits
+from undercount.assume.reviewed.answers import Labels, ReviewAnswers
 from undercount.assume.reviewed.differences import plan_model
 from undercount.assume.reviewed.recovery import AuditedRecovery, ReviewedRecovery
-from undercount.assume.reviewed.reviewed import Labels, Reviewed
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, check_choice, check_flag, named
-from undercount.infer.reviews.verdicts import CrossedCells, Reviews, audit_reviews
-from undercount.infer.scored_rows import UNLABELED, ScoredRows
+from undercount.infer.reviews.sheet import as_reviews
+from undercount.infer.reviews.verdicts import CrossedCells, audit_reviews
+from undercount.infer.scored_rows import UNLABELED, ScoredRows, reviewed_scores
 from undercount.shares import SAMPLINGS, Sampling
 
 
 @dataclass(frozen=True, eq=False)
-class ReviewedRows(Assumption):
+class Reviewed(Assumption):
     """Some rows, chosen by a plan, were looked at; their verdicts are right.
 
     Parameters
     ----------
-    reviews : Reviews
-        Verdicts on rows that `plan_reviews` chose.
+    reviews : Reviews or path
+        Verdicts on rows that `plan_reviews` chose, or the answered file of a plan.
     labels : {"any", "random"}, optional
         What to suppose of the labels: nothing, or that they are a random sample of the positives.
     sequential : bool
@@ -37,12 +38,46 @@ class ReviewedRows(Assumption):
     -----
     Assumes: verdicts are right, and rows were drawn by the plan.
     Wrong when: somebody skips rows that are hard to judge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import undercount as uc
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(5000) < 0.1
+    >>> y, score = truth & (rng.random(5000) < 0.3), rng.normal(2 * truth)
+    >>> plan = uc.plan_reviews(y, score, unlabeled=0, budget=200, threshold=1.5)
+    >>> looked = uc.Reviewed(plan.answered(truth[plan.rows]))
+    >>> evaluation = uc.evaluate(y, score, assume=looked, unlabeled=0, threshold=1.5)
+    >>> evaluation["precision"].needs
+    ('reviews', 'right labels')
     """
 
-    reviews: Reviews
+    reviews: Any
+    _: KW_ONLY
     labels: Labels | None = None
     sequential: bool = False
     sampling: Sampling = "single-sample"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reviews", as_reviews(self.reviews))
+
+    @property
+    def every_score(self) -> bool:
+        """Whether most unlabeled rows were reviewed."""
+        return bool(self.reviews.mostly)
+
+    @property
+    def apart(self) -> bool:
+        """Whether labelled rows were drawn apart from the unlabeled ones."""
+        return self.sampling == "case-control"
+
+    def knots(self, scores: Any = None) -> Sequence[float]:
+        """Return the edges of the strata, and what another model scores the reviewed rows."""
+        edges = [float(edge) for edge in self.reviews.design.edges]
+        if scores is None or self.reviews.rows is None:
+            return edges
+        return [*edges, *reviewed_scores(scores, self.reviews)]
 
     def recover(
         self, models: Mapping[str, ScoredRows], wanted: Wanted
@@ -62,14 +97,14 @@ class ReviewedRows(Assumption):
             ((name, model),) = models.items()
             checked = model.reviews_of(self.reviews)
             about["clusters"] = model.review_clusters(checked)
-            found = {name: Reviewed(model.counts, checked, self.labels, **about)}
+            found = {name: ReviewAnswers(model.counts, checked, self.labels, **about)}
         else:
             found = self._of_models(models, about)
         return _recoveries(ReviewedRecovery, models, found)
 
     def _of_models(
         self, models: Mapping[str, ScoredRows], about: dict[str, Any]
-    ) -> dict[str, Reviewed]:
+    ) -> dict[str, ReviewAnswers]:
         if self.labels == "random":
             raise InputError(
                 f"models are compared by {named('reviews')} alone: labels tell how positives are "
@@ -81,7 +116,7 @@ class ReviewedRows(Assumption):
         planned = plan_model(reviews, {name: each.scores for name, each in rows.items()})
         whose = {name: model.review_clusters(reviews) for name, model in models.items()}
         counts = models[planned].counts
-        plan = Reviewed(counts, reviews, "any", **about, clusters=whose[planned])
+        plan = ReviewAnswers(counts, reviews, "any", **about, clusters=whose[planned])
         pool = np.flatnonzero(rows[planned].labels == UNLABELED)
 
         def crossed(name: str) -> Callable[[ScoreCounts], CrossedCells]:
@@ -93,7 +128,7 @@ class ReviewedRows(Assumption):
         return {
             name: plan
             if name == planned
-            else Reviewed(
+            else ReviewAnswers(
                 model.counts, reviews, "any", **about, crossed=crossed(name), clusters=whose[name]
             )
             for name, model in models.items()
@@ -108,9 +143,29 @@ class RandomAudit(Assumption):
     -----
     Assumes: nobody chose which rows to look at, by their score say; verdicts are right.
     Wrong when: rows that looked positive were looked at first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import undercount as uc
+    >>> rng = np.random.default_rng(0)
+    >>> truth, score = rng.random(4000) < 0.2, rng.normal(size=4000)
+    >>> y = np.where(rng.random(4000) < 0.1, truth, np.nan)
+    >>> evaluation = uc.evaluate(y, score + 2 * truth, assume=uc.RandomAudit(), threshold=1)
+    >>> evaluation["recall"].needs
+    ('reviews', 'random audit', 'right labels')
     """
 
     sequential: bool = False
+
+    def check_rows(self, rows: ScoredRows) -> None:
+        """Raise where rows come in clusters."""
+        if rows.clusters is not None:
+            raise InputError(
+                f"{named('cluster')} does not go with {named('audited')} rows: whether rows or "
+                "whole clusters were drawn is not known",
+                argument="cluster",
+            )
 
     def recover(
         self, models: Mapping[str, ScoredRows], wanted: Wanted
@@ -124,7 +179,9 @@ class RandomAudit(Assumption):
             "sequential": self.sequential,
         }
         found = {
-            name: Reviewed(model.counts, audit_reviews(model.counts), "any", **about, audited=True)
+            name: ReviewAnswers(
+                model.counts, audit_reviews(model.counts), "any", **about, audited=True
+            )
             for name, model in models.items()
         }
         return _recoveries(AuditedRecovery, models, found)
@@ -137,7 +194,7 @@ def _usual_target(sampling: Sampling) -> str:
 def _recoveries(
     kind: type[ReviewedRecovery],
     models: Mapping[str, ScoredRows],
-    reviewed: Mapping[str, Reviewed],
+    reviewed: Mapping[str, ReviewAnswers],
 ) -> dict[str, ReviewedRecovery]:
     counts = {name: model.counts for name, model in models.items()}
     return {
@@ -146,7 +203,7 @@ def _recoveries(
     }
 
 
-def _unknowns(models: Models, reviewed: Reviewed) -> Unknowns:
+def _unknowns(models: Models, reviewed: ReviewAnswers) -> Unknowns:
     """Take the share of hidden positives from reviewed rows; limits rest on random labels."""
     source = f"{reviewed.n_answered:,} {'audited' if reviewed.audited else 'reviewed'} rows"
     limits, shares = ShareLimits.of(models, reviewed.confidence_level), reviewed.shares()

@@ -20,13 +20,13 @@ from undercount.assume.random_labels.recovery import (
     label_checks,
     threshold_checks,
 )
+from undercount.assume.reviewed.answers import Labels, ReviewAnswers
 from undercount.assume.reviewed.audit_differences import (
     AuditedModel,
     audited_differences,
     audited_models,
 )
 from undercount.assume.reviewed.differences import ReviewedModel, reviewed_differences
-from undercount.assume.reviewed.reviewed import Labels, Reviewed
 from undercount.assume.reviewed.search import ReviewedSearch
 from undercount.checks.audit import audit_check
 from undercount.checks.checklist import clusters_check, with_warnings, without_random_labels
@@ -56,7 +56,7 @@ class ReviewedRecovery(Recovery):
 
     Attributes
     ----------
-    reviewed : Reviewed
+    reviewed : ReviewAnswers
         The verdicts, and what is read from them.
 
     Notes
@@ -65,7 +65,7 @@ class ReviewedRecovery(Recovery):
     Wrong when: somebody skips rows that are hard to judge.
     """
 
-    reviewed: Reviewed
+    reviewed: ReviewAnswers
 
     @cached_property
     def basis(self) -> Basis:

@@ -40,7 +40,7 @@ LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Reviewed:
+class ReviewAnswers:
     """Hold the verdicts on reviewed rows, and the answers with and without random labels.
 
     Attributes
@@ -254,6 +254,7 @@ class Reviewed:
         labels: Labels | None = None,
         counts: ScoreCounts | None = None,
         beta: float = 1.0,
+        max_fpr: float | None = None,
     ) -> Estimate:
         """Estimate a metric; without `labels`, as the headline does.
 
@@ -268,7 +269,8 @@ class Reviewed:
             )
         ranked = metric == "average_precision" or top is not None
         metrics = self.metrics(labels, counts, ranked=ranked)
-        found = metrics.estimate(metric, threshold, top=top, beta=beta)
+        part = {} if max_fpr is None else {"max_fpr": max_fpr}
+        found = metrics.estimate(metric, threshold, top=top, beta=beta, **part)
         return replace(found, needs=(*found.needs, *self.audit_needs))
 
     def curve(
