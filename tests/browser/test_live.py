@@ -155,12 +155,12 @@ def test_an_estimated_share_keeps_its_interval_when_the_threshold_moves(
 ) -> None:
     _, label, score = cases.simulated()
     evaluation = uc.evaluate(label, score, unlabeled=0, threshold=0.6)
-    assert evaluation.interval == "calibrated"
+    assert evaluation.unknowns.interval == "calibrated"
     opened = open_page([evaluation])
     opened.page.evaluate("undercount.state.place = 0.3; undercount.update()")
     opened.settle()
     at = position(opened, evaluation)
-    assert evaluation.interval == "calibrated"
+    assert evaluation.unknowns.interval == "calibrated"
     expected = evaluation.metric_rows(POINT_METRICS, at.cut, at.cells)
     expected += evaluation.metric_rows(AREAS, None, at.cells)
     for row, wanted in zip(table(opened), expected, strict=True):

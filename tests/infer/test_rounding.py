@@ -7,7 +7,7 @@ import pytest
 from tests.matrix import rows
 
 import undercount as uc
-from undercount.assume.reviewed.answers import Reviewed
+from undercount.assume.reviewed.answers import ReviewAnswers
 from undercount.infer import mass_gradients
 from undercount.infer.mass_gradients import mass_gradient, without_rounding
 from undercount.infer.reviews.ends import Side
@@ -115,6 +115,6 @@ def test_a_stratum_without_a_positive_hides_no_fewer_however_its_moves_are_round
     counts = uc.ScoreCounts.from_counts([2, 1], [300, 10], [0, 0], [0, 20_000])
     design = uc.ReviewDesign([1], [20_000], np.zeros(30, int), unlabeled_prevalence=0.02)
     reviews = uc.Reviews(None, np.zeros(30), np.ones(30), np.zeros(30, int), design)
-    shares = Reviewed(counts, reviews).metrics().shares
+    shares = ReviewAnswers(counts, reviews).metrics().shares
     for move in 1 / np.arange(3, 60):
         assert np.all(shares.flat_mismatch(np.array([0.0, move]), 1) == 0)

@@ -301,11 +301,6 @@ class Assumption(ABC):
         """Whether what it says row by row is fitted, and not only tested."""
         return False
 
-    @property
-    def ranks(self) -> bool:
-        """Whether it says how positives are spread over the highest rows."""
-        return True
-
     def knots(self, scores: Any = None) -> Sequence[float]:  # noqa: ARG002 - whichever scores
         """Return scores that counts keep apart: `scores` are those of a model, if they are here."""
         return ()

@@ -202,7 +202,7 @@ class BreakEven:
     ----------
     unlabeled_prevalence : float
         Least share of hidden positives at which it holds: 0 if it holds without any, NaN if at
-        none that the scores allow.
+        none that the scores allow, or if labelling chances determine the share.
     odds_ratio : float
         Largest bias of labelling (Γ) it survives, with the chance of the labels: up to it the
         bound's lower end is enough. NaN if even without bias the interval of the metric goes

@@ -489,7 +489,7 @@ def compare(
     if frame is not None:
         columns = {name: take_column(frame, name, each) for name, each in columns.items()}
         assumption = assumption.with_columns(columns)
-    _check_comparable(assumption, top)
+    _check_comparable(assumption)
     thresholds, first_score = _thresholds(threshold, scores), next(iter(scores.values()))
     refuse_other_order(y=y, score=first_score, cluster=cluster, **columns)
     at_top = by in POINTS and not assumption.apart
@@ -521,7 +521,7 @@ def compare(
     return Comparison(evaluations, told, question, by, work, pairing)
 
 
-def _check_comparable(assumption: Assumption, top: Any) -> None:
+def _check_comparable(assumption: Assumption) -> None:
     """Raise where a comparison has no answer, before any row is counted."""
     tests_only = "covariates" in assumption.columns and not assumption.fits_columns
     if tests_only:
@@ -529,10 +529,6 @@ def _check_comparable(assumption: Assumption, top: Any) -> None:
             f"compare takes {named('covariates')} for a {named('propensity')} that is a "
             "classifier; evaluate one model with them to test for fair labels",
             argument="covariates",
-        )
-    if top is not None and not assumption.ranks:
-        raise InputError(
-            f"labelling chances are read at a threshold; leave {named('top')} out", argument="top"
         )
 
 

@@ -8,7 +8,7 @@ from scipy.stats import beta, binom, hypergeom
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import undercount as uc
-from undercount.assume.reviewed.answers import Reviewed
+from undercount.assume.reviewed.answers import ReviewAnswers
 from undercount.infer.mass_gradients import mass_gradient
 from undercount.infer.reviews import ends as review_ends
 from undercount.infer.reviews.ends import Side, moved_interval
@@ -22,7 +22,7 @@ def interval(n, k, metric="recall", level=0.95):
     counts = uc.ScoreCounts.from_counts([2, 1], [KNOWN, 10], [0, 0], [0, BELOW])
     design = uc.ReviewDesign([1], [BELOW], np.zeros(n, int), unlabeled_prevalence=0.02, threshold=2)
     reviews = uc.Reviews(None, np.arange(n) < k, np.ones(n), np.zeros(n, int), design)
-    reviewed = Reviewed(counts, reviews, confidence_level=level)
+    reviewed = ReviewAnswers(counts, reviews, confidence_level=level)
     return reviewed.metrics().estimate(metric, 2 if metric != "roc_auc" else None)
 
 
@@ -77,7 +77,7 @@ def test_a_tie_that_showed_no_positive_leaves_open_what_verdicts_do(known, rows,
     def ends(*found):
         verdict = np.concatenate([np.arange(n) < k for n, k in zip(drawn, found, strict=True)])
         reviews = uc.Reviews(None, verdict, scores[stratum], stratum, design)
-        found = Reviewed(counts, reviews).metrics().estimate("roc_auc")
+        found = ReviewAnswers(counts, reviews).metrics().estimate("roc_auc")
         return found.low, found.high
 
     middle, lowest = np.arange(int(binom(drawn[1], share).ppf(0.999)) + 1), np.arange(10)
@@ -156,7 +156,7 @@ def test_a_few_rows_without_a_verdict_are_none_or_one():
         )
         rows = UnlabeledRows(y, score).draw(design)
         reviews = uc.Reviews(rows, truth[rows], score[rows], design.order, design)
-        metrics = Reviewed(counts, reviews).metrics("any")
+        metrics = ReviewAnswers(counts, reviews).metrics("any")
         expected = {
             "recall": truth[score >= 1].sum() / truth.sum(),
             "roc_auc": roc_auc_score(truth, score),

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 import undercount as uc
-from undercount.assume.reviewed.answers import Reviewed
+from undercount.assume.reviewed.answers import ReviewAnswers
 from undercount.infer.reviews.clusters import ReviewClusters
 from undercount.infer.reviews.label_test import LabelTest, _Draw
 from undercount.infer.reviews.verdicts import ReviewedCells
@@ -68,7 +68,7 @@ def read_first(rows, answered, seed, goal="precision", budget=60):
         y, score, unlabeled=-1, budget=budget, goal=goal, threshold=cut, random_state=seed,
         unlabeled_prevalence=share,
     )  # fmt: skip
-    return Reviewed(counts, plan.answered(truth[plan.rows][:answered]))
+    return ReviewAnswers(counts, plan.answered(truth[plan.rows][:answered]))
 
 
 @pytest.mark.parametrize("size", [6000, 12_000])

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from undercount.assume.base import Assumption, Wanted
 from undercount.assume.propensity.chances import Chances
@@ -15,6 +16,9 @@ from undercount.errors import InputError, named
 from undercount.infer.scored_rows import UNLABELED, RecountableRows, ScoredRows
 from undercount.prevalence.late_labels import LateLabels
 
+if TYPE_CHECKING:
+    from undercount.infer.clusters import ClusterRows
+
 
 @dataclass(frozen=True, eq=False)
 class LabelPropensity(Assumption):
@@ -22,29 +26,30 @@ class LabelPropensity(Assumption):
 
     Parameters
     ----------
-    chance : array-like or classifier
-        The chance that each row would carry a label if it were positive; or a scikit-learn
-        classifier, which is cross-fitted on `covariates` to tell rows that were looked at.
-    covariates : array-like, optional
-        What may have decided who was looked at, a row of values for each row.
+        chance : array-like or classifier
+            The chance that each row would carry a label if it were positive; or a scikit-learn
+            classifier, which is cross-fitted on `covariates` to tell rows that were looked at.
+        covariates : array-like, optional
+            What may have decided who was looked at, a row of values for each row.
 
     Notes
     -----
-    Assumes: each positive was labelled by itself with its chance, and none of them is 0.
-    Wrong when: chances were estimated from few rows, or miss what decided who was looked at.
+        Assumes: each positive was labelled by itself with its chance, and none of them is 0.
+        Wrong when: chances were estimated from few rows, or miss what decided who was looked at.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import undercount as uc
-    >>> rng = np.random.default_rng(0)
-    >>> truth, large = rng.random(4000) < 0.2, rng.random(4000) < 0.5
-    >>> chance = np.where(large, 0.8, 0.2)
-    >>> y, score = truth & (rng.random(4000) < chance), rng.normal(2 * truth)
-    >>> known = uc.LabelPropensity(chance)
-    >>> evaluation = uc.evaluate(y, score, assume=known, unlabeled=0, threshold=1)
-    >>> bool(evaluation["recall"].low < (score[truth] >= 1).mean() < evaluation["recall"].high)
-    True
+        >>> import numpy as np
+    from numpy.typing import NDArray
+        >>> import undercount as uc
+        >>> rng = np.random.default_rng(0)
+        >>> truth, large = rng.random(4000) < 0.2, rng.random(4000) < 0.5
+        >>> chance = np.where(large, 0.8, 0.2)
+        >>> y, score = truth & (rng.random(4000) < chance), rng.normal(2 * truth)
+        >>> known = uc.LabelPropensity(chance)
+        >>> evaluation = uc.evaluate(y, score, assume=known, unlabeled=0, threshold=1)
+        >>> bool(evaluation["recall"].low < (score[truth] >= 1).mean() < evaluation["recall"].high)
+        True
     """
 
     chance: Any
@@ -66,15 +71,6 @@ class LabelPropensity(Assumption):
         """Whether a classifier is fitted on the covariates."""
         return hasattr(self.chance, "fit")
 
-    @property
-    def ranks(self) -> bool:
-        """Whether it says how positives are spread over the highest rows: not yet."""
-        return False
-
-    def check_rows(self, rows: ScoredRows) -> None:
-        """Raise where rows have weights or clusters."""
-        check_plain_rows(rows, f"{named('propensity')} tells")
-
     def recover(
         self, models: Mapping[str, ScoredRows], wanted: Wanted
     ) -> dict[str, ChancesRecovery]:
@@ -90,6 +86,8 @@ class LabelPropensity(Assumption):
             unlabeled=UNLABELED,
             covariates=self.covariates,
             random_state=wanted.random_state,
+            weight=rows.weights,
+            cluster=cluster_codes(model),
             **about,
         )
         found = {first: chances}
@@ -104,31 +102,33 @@ class DelayedLabels(Assumption):
 
     Parameters
     ----------
-    observed, found : array-like or str
-        Date of each row, and of its label (missing where none has arrived).
-    until : date, optional
-        The day to which labels are complete; by default the last date there is.
-    found_eventually : float
-        Share of the positives that are ever found.
+        observed, found : array-like or str
+            Date of each row, and of its label (missing where none has arrived).
+        until : date, optional
+            The day to which labels are complete; by default the last date there is.
+        found_eventually : float
+            Share of the positives that are ever found.
 
     Notes
     -----
-    Assumes: labels of old rows and of new ones are equally late.
-    Wrong when: labels have become slower, or arrive in batches that dates do not show.
+        Assumes: labels of old rows and of new ones are equally late.
+        Wrong when: labels have become slower, or arrive in batches that dates do not show.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import undercount as uc
-    >>> rng = np.random.default_rng(0)
-    >>> truth, day = rng.random(6000) < 0.2, rng.integers(0, 200, 6000)
-    >>> found = np.where(truth, day + rng.exponential(20, 6000).astype(int), np.nan)
-    >>> found[found > 200] = np.nan
-    >>> score = rng.normal(2 * truth)
-    >>> late = uc.DelayedLabels(day, found, until=200)
-    >>> evaluation = uc.evaluate(np.isfinite(found), score, assume=late, unlabeled=0, threshold=1)
-    >>> bool(evaluation["precision"].low < truth[score >= 1].mean() < evaluation["precision"].high)
-    True
+        >>> import numpy as np
+    from numpy.typing import NDArray
+        >>> import undercount as uc
+        >>> rng = np.random.default_rng(0)
+        >>> truth, day = rng.random(6000) < 0.2, rng.integers(0, 200, 6000)
+        >>> found = np.where(truth, day + rng.exponential(20, 6000).astype(int), np.nan)
+        >>> found[found > 200] = np.nan
+        >>> score = rng.normal(2 * truth)
+        >>> late = uc.DelayedLabels(day, found, until=200)
+        >>> y = np.isfinite(found)
+        >>> precision = uc.evaluate(y, score, assume=late, unlabeled=0, threshold=1)["precision"]
+        >>> bool(precision.low < truth[score >= 1].mean() < precision.high)
+        True
     """
 
     observed: Any
@@ -161,15 +161,6 @@ class DelayedLabels(Assumption):
         estimator = LateLabels(found_eventually=self.found_eventually)
         return estimator.fit(self.observed, self.found, until=self.until)
 
-    @property
-    def ranks(self) -> bool:
-        """Whether it says how positives are spread over the highest rows: not yet."""
-        return False
-
-    def check_rows(self, rows: ScoredRows) -> None:
-        """Raise where rows have weights or clusters."""
-        check_plain_rows(rows, "dates tell")
-
     def recover(
         self, models: Mapping[str, ScoredRows], wanted: Wanted
     ) -> dict[str, ChancesRecovery]:
@@ -179,8 +170,9 @@ class DelayedLabels(Assumption):
         used, chances = {}, {}
         for name, model in models.items():
             used[name], old = self._old_enough(model)
-            rows = old.labels, old.scores
-            chances[name] = Chances.of(*rows, self.late, unlabeled=UNLABELED, **about)
+            rows, whose = (old.labels, old.scores), cluster_codes(used[name])
+            more = {**about, "weight": old.weights, "cluster": whose}
+            chances[name] = Chances.of(*rows, self.late, unlabeled=UNLABELED, **more)
         return recover_chances(used, chances, wanted)
 
     def _old_enough(self, model: ScoredRows) -> tuple[ScoredRows, RecountableRows]:
@@ -202,15 +194,8 @@ class DelayedLabels(Assumption):
             scores=rows.scores[late.usable_],
             weights=None if rows.weights is None else rows.weights[late.usable_],
         )
-        return replace(model, counts=old([]), recount=old), old
-
-
-def check_plain_rows(rows: ScoredRows, tells: str) -> None:
-    """Raise where rows have clusters or weights, for which chances have no answer yet."""
-    others = ["cluster"] if rows.clusters is not None else []
-    others += ["sample_weight"] if rows.counts.weighted else []
-    if others:
-        raise refuse_beside_chances(tells, others[0])
+        used, whose = replace(model, counts=old([]), recount=old), cluster_codes(model)
+        return used if whose is None else used.with_clusters(whose[late.usable_]), old
 
 
 def refuse_beside_chances(tells: str, argument: str) -> InputError:
@@ -220,6 +205,11 @@ def refuse_beside_chances(tells: str, argument: str) -> InputError:
         f"are right; leave out {named(argument)}",
         argument=argument,
     )
+
+
+def cluster_codes(model: ScoredRows) -> NDArray[Any] | None:
+    """Return the number of each row's cluster; None where rows are independent."""
+    return None if model.clusters is None else cast("ClusterRows", model.clusters).by_row
 
 
 def recover_chances(

@@ -7,7 +7,7 @@ and, for the population, of the rows.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias, cast
@@ -24,7 +24,15 @@ from undercount.errors import CODES, Check, InputError, named, real_number
 from undercount.estimate import Estimate, Interval, delta_interval
 from undercount.infer.area_gradients import area_influence, cell_rows, losses_of
 from undercount.infer.area_intervals import area_estimate
-from undercount.infer.heads import HeadCounts, RatePoint, head_spread, student_level
+from undercount.infer.heads import (
+    HeadCounts,
+    RatePoint,
+    TopRows,
+    head_spread,
+    student_level,
+    top_heads,
+    top_parts,
+)
 from undercount.infer.mixture import (
     LABELLED,
     TOLERANCE,
@@ -35,7 +43,11 @@ from undercount.infer.mixture import (
     mixture_curve,
 )
 from undercount.infer.sensitivity import BreakEven
-from undercount.infer.threshold_intervals import certain_limits, threshold_estimate
+from undercount.infer.threshold_intervals import (
+    certain_limits,
+    threshold_estimate,
+    threshold_interval,
+)
 from undercount.infer.variance import Found, Spread
 from undercount.metric_facts import FACTS
 from undercount.prevalence.fair_scores import ScoreTest
@@ -50,6 +62,8 @@ HEAVY = 0.1
 _TINY = 1e-12
 # Scores at which bounds turn the odds round, at most.
 N_BORDERS = 65
+# Step of a numerical derivative, as a part of the smallest share in it.
+STEP = 1e-5
 LARGEST_GAMMA, HALVINGS = 1000.0, 12
 NEEDS = ("labelling chances",)
 # Values of cells, or of flagged rows, turned into values of rows with these scores.
@@ -173,10 +187,15 @@ class Chances:
         Where dates of labels told the chances: their error is inside every interval.
     place : array of int, optional
         Which rows these are among those old enough, if they are a part of them.
+    weight : array, optional
+        Importance of each row.
+    cluster : array of int, optional
+        The number of each row's cluster, if rows and labels come in clusters.
 
     Notes
     -----
-    Assumes: each positive was labelled by itself with its chance, and none of them is 0.
+    Assumes: each positive was labelled by itself with its chance, and none of them is 0; with
+    clusters all positives of one together.
     Wrong when: chances were estimated from few rows, or miss what decided who was looked at;
     `bounds` says how far metrics go if their odds are wrong by a factor.
     """
@@ -189,11 +208,13 @@ class Chances:
     estimated: bool = False
     late: LateLabels | None = None
     place: NDArray[Any] | None = None
+    weight: FloatArray | None = None
+    cluster: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         # Beside single precision NumPy would round a threshold, which counts do not.
         object.__setattr__(self, "score", np.asarray(self.score, np.float64))
-        total = len(self.labels) - np.count_nonzero(self.labels == 0)
+        total = self.total - float(self.weights[self.labels == 0].sum())
         if not 0 < self.positives < total:
             raise InputError(
                 "the labelled rows must stand for more than none and fewer than all rows; "
@@ -224,7 +245,36 @@ class Chances:
         """Return the same of some of the rows, perhaps for another target."""
         some = {name: getattr(self, name)[place] for name in ("labels", "score", "chance")}
         whole = place if self.place is None else self.place[place]
+        for name in ("weight", "cluster"):
+            each = getattr(self, name)
+            some[name] = None if each is None else each[place]
         return replace(self, **some, target=target or self.target, place=whole)
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """Weight of each row."""
+        return np.ones(len(self.labels)) if self.weight is None else self.weight
+
+    @cached_property
+    def total(self) -> float:
+        """Number of all rows, or the sum of their weights."""
+        return float(self.weights.sum())
+
+    def by_unit(self, rows: FloatArray) -> FloatArray:
+        """Return what each independent unit adds: a row, or all rows of a cluster together."""
+        return rows if self.cluster is None else np.bincount(self.cluster, rows).astype(float)
+
+    def by_label(self, labels: FloatArray) -> FloatArray:
+        """Return what each unit with a label adds, from what its labels do."""
+        if self.cluster is None:
+            return labels
+        _, codes = np.unique(self.cluster[self.labelled], return_inverse=True)
+        return np.asarray(np.bincount(codes, labels), float)
+
+    @cached_property
+    def n_units(self) -> int:
+        """Number of labels, or of clusters with one."""
+        return len(self.by_label(np.ones(np.count_nonzero(self.labelled))))
 
     @cached_property
     def labelled(self) -> NDArray[np.bool_]:
@@ -240,7 +290,12 @@ class Chances:
     @cached_property
     def stands_for(self) -> FloatArray:
         """For how many positives each labelled row stands."""
-        return 1 / self.chance[self.labelled]
+        return self.weights[self.labelled] / self.chance[self.labelled]
+
+    @cached_property
+    def kept_back(self) -> FloatArray:
+        """The part of each label's weight that chance decides on, as a standard error: √(1 - e)."""
+        return np.sqrt(1 - self.chance[self.labelled])
 
     @cached_property
     def positives(self) -> float:
@@ -250,21 +305,23 @@ class Chances:
     @cached_property
     def effective_size(self) -> float:
         """How many labels of equal chance tell as much (Kish): (Σw)²/Σw²."""
-        return self.positives**2 / float(self.stands_for @ self.stands_for)
+        units = self.by_label(self.stands_for)
+        return self.positives**2 / float(units @ units)
 
     @property
     def share(self) -> Estimate:
         """What follows for the unlabeled rows, with the chance of the labels as its error."""
-        n_labelled, hidden = np.count_nonzero(self.labelled), np.count_nonzero(self.labels == -1)
-        chance = self.chance[self.labelled]
-        drawn = float(((1 - chance) / chance**2).sum())
-        error = math.sqrt(drawn + self._delay_variance(self.stands_for)) / hidden
+        sizes = [float(self.weights[self.labels == label].sum()) for label in (1, -1)]
+        n_labelled, hidden = sizes
+        units = self.by_label(self.stands_for * self.kept_back)
+        drawn = float(units @ units)
+        error = math.sqrt(drawn + self.delay_variance(self.stands_for)) / hidden
         value = (self.positives - n_labelled) / hidden
         z = float(ndtri((1 + self.confidence_level) / 2))
         span = max(value - z * error, 0.0), min(value + z * error, 1.0 - _TINY)
         return Estimate(value, *span, error, self.confidence_level, method="chances")
 
-    def _delay_variance(self, adds: FloatArray) -> float:
+    def delay_variance(self, adds: FloatArray) -> float:
         """Return the variance of what labels add that the error of estimated delays makes."""
         if self.late is None:
             return 0.0
@@ -289,10 +346,28 @@ class Chances:
         """Count what labelled rows stand for as positives, and all rows as unlabeled ones."""
         return self._counts(self.stands_for, () if threshold is None else (threshold,))
 
+    def search_counts(self, threshold: float | None = None) -> ScoreCounts:
+        """Return counts that tell as much as there are clusters, were labels of one all alike."""
+        counts, units = self.counts_at(threshold), self.by_label(self.stands_for)
+        if self.cluster is None:
+            return counts
+        effect = float(units @ units / (self.stands_for @ self.stands_for))
+        labelled, negative, unlabeled = counts.squared_weight
+        return replace(counts, squared_weight=(labelled * effect, negative, unlabeled))
+
+    def clustered_design(self) -> MixtureDesign:
+        """Return what was drawn at random, with the effect of clusters alone on the ROC AUC."""
+        _, moves, _ = self._moves("roc_auc")
+        together, alone = (
+            each.influence("roc_auc") for each in (self, replace(self, cluster=None))
+        )
+        effect = float(together @ together / (alone @ alone))
+        return replace(moves.design, cluster_effect=effect, clusters=self.effective_size)
+
     def _counts(self, stands_for: FloatArray, knots: tuple[float, ...] = ()) -> ScoreCounts:
         rows = np.append(self.score[self.labelled], self.score)
         labels = np.append(np.ones(len(stands_for)), np.full(len(self.score), -1.0))
-        weight = np.append(stands_for, np.ones(len(self.score)))
+        weight = np.append(stands_for, self.weights)
         return ScoreCounts.from_rows(
             labels, rows, unlabeled=-1, sample_weight=weight, compact=True, knots=knots
         )
@@ -302,7 +377,7 @@ class Chances:
         possible = self.labels != 0
         score = np.append(self.score[self.labelled], self.score[possible])
         labels = np.append(np.ones(len(self.stands_for)), np.full(possible.sum(), -1.0))
-        weight = np.append(self.stands_for, np.ones(possible.sum()))
+        weight = np.append(self.stands_for, self.weights[possible])
         return ScoreCounts.from_rows(
             labels, score, unlabeled=-1, sample_weight=weight, compact=True
         )
@@ -315,14 +390,14 @@ class Chances:
     @property
     def prevalence(self) -> float:
         """Estimated share of positives among all rows."""
-        return self.positives / len(self.score)
+        return self.positives / self.total
 
     def design(self, counts: ScoreCounts) -> MixtureDesign:
         """Return labelled rows drawn apart from all rows, whose share of positives is known."""
         squares = counts.squared_weight
         return MixtureDesign(
             np.array([counts.n_positive, counts.n_unlabeled, 0.0]),
-            np.array([squares[0] / counts.n_positive, 1.0, 1.0]),
+            np.array([squares[0] / counts.n_positive, squares[2] / counts.n_unlabeled, 1.0]),
             "unlabeled_prevalence",
             counts.n_positive / counts.n_unlabeled,
             1.0,
@@ -339,13 +414,10 @@ class Chances:
         beta: float = 1.0,
     ) -> Estimate:
         """Estimate a metric with its interval."""
-        if top is not None:
-            raise InputError(
-                f"labelling chances are read at a threshold; leave {named('top')} out",
-                argument="top",
-            )
         family = FACTS[metric].family
-        if family == "loss":
+        if top is not None:
+            found = self._at_top(metric, top, beta)
+        elif family == "loss":
             found = self._loss(metric)
         elif family == "threshold":
             if threshold is None:
@@ -376,9 +448,11 @@ class Chances:
         misfit.warn_of(what, metric, "propensity", firm=firm, stacklevel=4)
 
     def certain_limits(
-        self, metric: str, threshold: float, beta: float = 1.0
+        self, metric: str, threshold: float | FloatArray, beta: float = 1.0
     ) -> tuple[FloatArray, FloatArray] | None:
         """Return what a metric of these rows is at least and at most, whatever the chances.
+
+        In place of a threshold there may be the part of each row that is flagged.
 
         Rows labelled positive are positive, those found negative are not. Of a population that
         says nothing.
@@ -386,10 +460,10 @@ class Chances:
         if self.target != "dataset":
             return None
         kinds = [self.labels == label for label in (1, -1, 0)]
-        flagged = self.score >= threshold
+        flagged = threshold if isinstance(threshold, np.ndarray) else self.score >= threshold
         sizes, heads = (
-            np.array([np.count_nonzero(kind & some) for kind in kinds], dtype=float)
-            for some in (True, flagged)
+            np.array([float((self.weights * some)[kind].sum()) for kind in kinds])
+            for some in (np.ones(len(self.score)), flagged)
         )
         design = MixtureDesign(
             sizes, np.ones(3), "unlabeled_prevalence", 0.0, 1.0, "single-sample", "dataset"
@@ -412,6 +486,82 @@ class Chances:
             errors=(0.0, 0.0),
             known=self.certain_limits(metric, threshold, beta),
         )
+
+    def _at_top(self, metric: str, top: float, beta: float) -> Found:
+        """Return a metric of so many rows of the highest scores; tied rows by chance."""
+        heads, taken = self._top(top)
+        moves = head_spread(heads, metric, beta)
+        rows = self.top_influence(metric, top, beta) / self._of_few
+        half = [self._top_add(metric, top, beta, flagged) for flagged in (0.0, 1.0)]
+        variance = self._with_half(float(rows @ rows), half)
+        variance += self.delay_variance(self.top_adds(metric, top, beta))
+        design = self._scaled(moves, variance)
+        level = student_level(self.confidence_level, min(design.freedom, self.freedom))
+        value, low, high = threshold_interval(
+            HeadCounts(heads.heads, design),
+            metric,
+            confidence_level=level,
+            beta=beta,
+            known=self.certain_limits(metric, taken, beta),
+        )
+        return Found(float(value), float(low), float(high), math.sqrt(variance), "chances")
+
+    def top_adds(self, metric: str, top: float, beta: float = 1.0) -> FloatArray:
+        """Return what each label adds to a metric of the highest rows."""
+        _, taken = self._top(top)
+        adds = self._top_add(metric, top, beta, taken[self.labelled])
+        return np.asarray(self.stands_for * adds)
+
+    def _top_add(self, metric: str, top: float, beta: float, taken: Any) -> Any:
+        """Return what a positive adds to a metric of the highest rows, by its part among them."""
+        by_hits, by_positives, _ = self._top_slopes(metric, top, beta)
+        return (by_hits * taken + by_positives) / self.total
+
+    def _top_slopes(self, metric: str, top: float, beta: float) -> tuple[float, float, float]:
+        """Return how a metric moves with true positives, positives and flagged rows, as shares."""
+        _, taken = self._top(top)
+        hits = float(self.stands_for @ taken[self.labelled]) / self.total
+        flagged = float(self.weights @ taken) / self.total
+        return _table_slopes(metric, hits, self.prevalence, flagged, beta)
+
+    def _top(self, top: float) -> tuple[HeadCounts, FloatArray]:
+        """Return the rows of each kind among the highest, and the part of each row among them."""
+        everyone = ScoreCounts.from_rows(
+            np.full(len(self.score), -1.0), self.score, unlabeled=-1, sample_weight=self.weight
+        )
+        parts = top_parts(everyone, top, apart=True)
+        taken = parts[cell_places(everyone.score, self.score)]
+        design = self.design(self.counts_at())
+        flagged = float(self.weights @ taken)
+        heads = np.array([float(self.stands_for @ taken[self.labelled]), flagged, 0.0])
+        return HeadCounts(heads, design), taken
+
+    def top_influence(self, metric: str, top: float, beta: float = 1.0) -> FloatArray:
+        """Return by what each unit moves a metric of so many rows of the highest scores.
+
+        How many rows are flagged is given. In another sample of a population the same share of
+        rows would end at another score, so that each row moves that too.
+        """
+        _, taken = self._top(top)
+        slopes, mass = self._top_slopes(metric, top, beta), np.zeros(len(self.score))
+        mass[self.labelled] = self.stands_for / self.total
+        hits, share = float(mass @ taken), self.prevalence
+        weight, part = self.weights / self.total, float(self.weights @ taken) / self.total
+        if self.target == "dataset":
+            mass[self.labelled] *= self.kept_back
+            return self.by_unit(mass * (slopes[0] * taken + slopes[1])) * self._of_few
+        ranked, rows = self._recall_slope(taken), 1 / len(self.score)
+        beyond = rows * (taken - taken.mean())
+        by_hits = mass * taken - weight * hits - share * ranked * beyond
+        by_flagged = weight * (taken - part) - beyond
+        moved = slopes[0] * by_hits + slopes[1] * (mass - weight * share) + slopes[2] * by_flagged
+        return self.by_unit(moved) * self._of_few
+
+    def _recall_slope(self, taken: FloatArray) -> float:
+        """Return how fast recall grows with the share of rows that are flagged, at the last row."""
+        top = float(np.count_nonzero(taken > 0) - np.count_nonzero((taken > 0) & (taken < 1)) / 2)
+        found = top_heads(self.counts_at(), self.design(self.counts_at()), max(top, 1.0)).top
+        return float(cast("TopRows", found).slope)
 
     def _area(self, metric: str) -> Found:
         counts, moves, of_rows = self._moves(metric)
@@ -444,18 +594,19 @@ class Chances:
     def _mean_loss(self, metric: str, stands_for: FloatArray) -> float:
         if_positive, if_negative = losses_of(self.score, metric)
         more = (if_positive - if_negative)[self.labelled]
-        return float(if_negative.sum() + stands_for @ more) / len(self.score)
+        return float(self.weights @ if_negative + stands_for @ more) / self.total
 
     def _loss_moves(self, metric: str) -> FloatArray:
         """Return the error that each row brings to the mean loss."""
         if_positive, if_negative = losses_of(self.score, metric)
-        total, rows = len(self.score), np.zeros(len(self.score))
+        total, rows = self.total, np.zeros(len(self.score))
         adds = self.stands_for * (if_positive - if_negative)[self.labelled] / total
         if self.target == "dataset":
-            rows[self.labelled] = np.sqrt(1 - self.chance[self.labelled]) * adds
+            rows[self.labelled] = self.kept_back * adds
             return rows
         rows[self.labelled] = adds
-        return rows + (if_negative - self._mean_loss(metric, self.stands_for)) / total
+        mean = self._mean_loss(metric, self.stands_for)
+        return rows + self.weights * (if_negative - mean) / total
 
     def _moves(
         self, metric: str, threshold: float | None = None, beta: float = 1.0
@@ -483,13 +634,18 @@ class Chances:
         order = np.argsort(-self.score[self.labelled], kind="stable")
         scores, stands_for = self.score[self.labelled][order], self.stands_for[order]
         flagged, others = self._ranks_above(scores, stands_for)
-        return float(stands_for @ ((1 + others) / flagged) / self.positives)
+        own = self.weights[self.labelled][order]
+        return float(stands_for @ ((own + others) / flagged) / self.positives)
 
     def _with_variance(self, moves: Spread, of_rows: RowValues) -> MixtureDesign:
         """Return the design whose errors are scaled to those of labels of these chances."""
-        variance, independent = self._variance(moves, of_rows), float(moves.variance)
-        kept = self.stands_for**2 * (1 - self.chance[self.labelled])
-        alike = float(kept.sum() / (self.stands_for**2).sum())  # if all labels add the same
+        return self._scaled(moves, self._variance(moves, of_rows))
+
+    def _scaled(self, moves: Spread, variance: float) -> MixtureDesign:
+        """Return the design whose errors are scaled to this variance of what moves an estimate."""
+        independent = float(moves.variance)
+        kept, every = self.by_label(self.stands_for * self.kept_back), self.stands_for
+        alike = float(kept @ kept / (every @ every))  # if all labels add the same
         ratio = variance / independent if independent > _TINY**2 else alike
         ratio = max(ratio, _TINY)
         return replace(moves.design, cluster_effect=ratio, clusters=self.effective_size)
@@ -504,14 +660,13 @@ class Chances:
     @property
     def freedom(self) -> float:
         """How many labels of equal weight tell a variance (Satterthwaite 1946), less one."""
-        adds = self.stands_for**2
-        if self.target == "dataset":
-            adds = adds * (1 - self.chance[self.labelled])
+        units = self.stands_for
+        adds = self.by_label(units * self.kept_back if self.target == "dataset" else units) ** 2
         total = float(adds.sum())
         return max(total**2 / float(adds @ adds) - 1, 1.0) if total > 0 else math.inf
 
     def influence(self, metric: str, threshold: float | None = None) -> FloatArray:
-        """Return by what each row moves a metric; their squares add up to its variance.
+        """Return by what each row, or cluster, moves a metric; its variance is their squares' sum.
 
         Two models of the same rows have that of their difference from the difference of these.
         """
@@ -522,30 +677,44 @@ class Chances:
         else:
             _, moves, of_rows = self._moves(metric, threshold)
             rows = self._row_moves(moves, of_rows)
-        return rows * self._of_few
+        return self.by_unit(rows) * self._of_few
 
     def influence_of(
         self, counts: ScoreCounts, moves: Spread, of_cells: Callable[[Any], FloatArray]
     ) -> FloatArray:
         """Return the same of anything that moves with weighted counts."""
-        return self._row_moves(moves, _row_values(counts, of_cells)) * self._of_few
+        return self.by_unit(self._row_moves(moves, _row_values(counts, of_cells))) * self._of_few
+
+    def label_adds(self, metric: str, threshold: float | None = None) -> FloatArray:
+        """Return what each label adds to a metric, through which the error of delays reaches it."""
+        if metric == "average_precision":
+            return self._precision_adds[0]
+        _, moves, of_rows = self._moves(metric, threshold)
+        return self._label_moves(moves, of_rows)[0]
+
+    def label_adds_of(
+        self, counts: ScoreCounts, moves: Spread, of_cells: Callable[[Any], FloatArray]
+    ) -> FloatArray:
+        """Return the same of anything that moves with weighted counts."""
+        return self._label_moves(moves, _row_values(counts, of_cells))[0]
 
     @property
     def _of_few(self) -> float:
         """What errors are multiplied by because they are taken around the labels' own mean."""
-        n_labels = len(self.stands_for)
+        n_labels = self.n_units
         return math.sqrt(n_labels / max(n_labels - 1, 1))
 
-    def _precision_moves(self) -> FloatArray:
-        """Return the error that each row brings to average precision, in which a label counts once.
+    @cached_property
+    def _precision_adds(self) -> tuple[FloatArray, FloatArray]:
+        """What each label adds to average precision, in which it counts once, and each row takes.
 
         The derivative of Σ w (1 + T)/M over Σ w, where T is the sum of the other w at least as
-        high and M the rows so high, by each w and, for the population, by each row.
+        high and M the rows so high, by each w and by each row.
         """
         order = np.argsort(-self.score[self.labelled], kind="stable")
         scores, weight = self.score[self.labelled][order], self.stands_for[order]
         flagged, others = self._ranks_above(scores, weight)
-        precision = (1 + others) / flagged
+        precision = (self.weights[self.labelled][order] + others) / flagged
         value = float(weight @ precision) / self.positives
         # What a label adds to the precision of the labels at most as high, itself left out.
         share = weight / flagged
@@ -553,12 +722,17 @@ class Chances:
         lower = share.sum() - np.append(0.0, np.cumsum(share))[above] - share
         adds = np.empty(len(weight))
         adds[order] = weight * (precision + lower - value) / self.positives
-        rows = np.zeros(len(self.score))
-        if self.target == "dataset":
-            rows[self.labelled] = np.sqrt(1 - self.chance[self.labelled]) * adds
-            return rows
         tail = np.append(np.cumsum((share * precision / self.positives)[::-1])[::-1], 0.0)
-        rows -= tail[np.searchsorted(-scores, -self.score, side="left")]
+        takes = self.weights * tail[np.searchsorted(-scores, -self.score, side="left")]
+        return adds, np.asarray(takes)
+
+    def _precision_moves(self) -> FloatArray:
+        """Return the error that each row brings to average precision."""
+        (adds, takes), rows = self._precision_adds, np.zeros(len(self.score))
+        if self.target == "dataset":
+            rows[self.labelled] = self.kept_back * adds
+            return rows
+        rows -= takes
         rows[self.labelled] += adds
         return rows
 
@@ -568,8 +742,9 @@ class Chances:
         Scores are those of labelled rows, the highest first; tied rows are as high.
         """
         last = np.searchsorted(-scores, -scores, side="right") - 1
-        every = np.sort(-self.score.astype(float))
-        flagged = np.searchsorted(every, -scores.astype(float), side="right")
+        place = np.argsort(-self.score, kind="stable")
+        every, rows = -self.score[place], np.append(0.0, np.cumsum(self.weights[place]))
+        flagged = rows[np.searchsorted(every, -scores, side="right")]
         return np.asarray(flagged, float), np.cumsum(weight)[last] - weight
 
     def _label_moves(self, moves: Spread, of_rows: RowValues) -> tuple[FloatArray, float]:
@@ -579,7 +754,7 @@ class Chances:
         """
         value = of_rows(moves.phi[LABELLED], self.score[self.labelled])
         mean, slope = float(self.stands_for @ value) / self.positives, float(moves.share_slope)
-        each = (value - mean) / self.positives + slope / len(self.score)
+        each = (value - mean) / self.positives + slope / self.total
         return self.stands_for * each, mean
 
     def _row_moves(self, moves: Spread, of_rows: RowValues) -> FloatArray:
@@ -588,14 +763,13 @@ class Chances:
         A label of chance e has a variance of (1 - e) δ².
         """
         adds, _ = self._label_moves(moves, of_rows)
-        total = len(self.score)
         if self.target == "dataset":
-            rows = np.zeros(total)
-            rows[self.labelled] = np.sqrt(1 - self.chance[self.labelled]) * adds
+            rows = np.zeros(len(self.score))
+            rows[self.labelled] = self.kept_back * adds
             return rows
         every = of_rows(moves.phi[UNLABELED], self.score)
-        slope = float(moves.share_slope) * self.prevalence
-        rows = np.asarray((every - every.mean() - slope) / total)
+        slope, mean = float(moves.share_slope) * self.prevalence, self.weights @ every / self.total
+        rows = np.asarray(self.weights * (every - mean - slope) / self.total)
         rows[self.labelled] += adds
         return rows
 
@@ -604,18 +778,25 @@ class Chances:
 
         Half a label of either kind is added where rows are flagged or not, as to other rates.
         """
-        rows, n_labels = self._row_moves(moves, of_rows), len(self.stands_for)
+        rows, n_labels = self.by_unit(self._row_moves(moves, of_rows)), self.n_units
         adds, mean = self._label_moves(moves, of_rows)
-        found, delays = float(rows @ rows), self._delay_variance(adds)
+        found, delays = float(rows @ rows), self.delay_variance(adds)
         if moves.rows.centred:
             return found * n_labels / max(n_labels - 1, 1) + delays
-        slope, total = float(moves.share_slope), len(self.score)
-        mean_chance = n_labels / self.positives
-        factor = 1 - mean_chance if self.target == "dataset" else 1.0
-        for flagged in (0.0, 1.0):
-            one = (float(moves.phi[LABELLED]) * flagged - mean) / self.positives + slope / total
-            found += factor * (one / mean_chance) ** 2 / 2
-        return found * n_labels / (n_labels + 1) + delays
+        slope = float(moves.share_slope)
+        half = [
+            (float(moves.phi[LABELLED]) * flagged - mean) / self.positives + slope / self.total
+            for flagged in (0.0, 1.0)
+        ]
+        return self._with_half(found, half) + delays
+
+    def _with_half(self, found: float, adds: Sequence[float]) -> float:
+        """Return a variance with half a label more, unflagged and flagged, as to other rates."""
+        labelled, n_labels = float(self.weights[self.labelled].sum()), self.n_units
+        factor = 1 - labelled / self.positives if self.target == "dataset" else 1.0
+        own = self.positives / n_labels
+        more = sum(factor * (add * own) ** 2 / 2 for add in adds)
+        return (found + more) * n_labels / (n_labels + 1)
 
     def bounds(self, metric: str, gamma: float, threshold: float | None = None) -> Interval:
         """Bound a metric if the odds of each chance are wrong by a factor of at most gamma.
@@ -625,8 +806,9 @@ class Chances:
         """
         if not 1 <= real_number(gamma) < math.inf:
             raise InputError(f"gamma must be at least 1; got {gamma!r}")
-        extra = self.stands_for - 1
-        ends = 1 + extra / gamma, 1 + extra * gamma
+        own = self.weights[self.labelled]
+        extra = self.stands_for - own
+        ends = own + extra / gamma, own + extra * gamma
         scores = self.score[self.labelled]
         borders = np.append(np.unique(scores), np.inf)
         if len(borders) > N_BORDERS:
@@ -635,13 +817,16 @@ class Chances:
         for border in borders:
             for above, below in (ends, ends[::-1]):
                 stands_for = np.where(scores >= border, above, below)
-                if stands_for.sum() >= len(self.score):
+                if stands_for.sum() >= self.total:
                     continue
                 found.append(self._value(stands_for, metric, threshold))
         return Interval(min(found), max(found))
 
     def break_even(self, metric: str, value: float, threshold: float | None) -> BreakEven:
-        """Find the largest factor of wrong odds at which metric >= value, chance included."""
+        """Find the largest factor of wrong odds at which metric >= value, chance included.
+
+        The chances determine the share of hidden positives, so that there is no least one.
+        """
         estimate = self.estimate(metric, threshold)
         chance = estimate.value - estimate.low
 
@@ -649,22 +834,23 @@ class Chances:
             return self.bounds(metric, gamma, threshold).low - chance >= value
 
         if not holds(1.0):
-            return BreakEven(metric, value, 0.0, math.nan)
+            return BreakEven(metric, value, math.nan, math.nan)
         low, high = 0.0, math.log(LARGEST_GAMMA)
         if holds(LARGEST_GAMMA):
-            return BreakEven(metric, value, 0.0, math.inf)
+            return BreakEven(metric, value, math.nan, math.inf)
         for _ in range(HALVINGS):
             middle = (low + high) / 2
             low, high = (middle, high) if holds(math.exp(middle)) else (low, middle)
-        return BreakEven(metric, value, 0.0, math.exp(low))
+        return BreakEven(metric, value, math.nan, math.exp(low))
 
     def _value(self, stands_for: FloatArray, metric: str, threshold: float | None) -> float:
         """Return a metric if labelled rows stood for so many positives each."""
-        total, positives = len(self.score), float(stands_for.sum())
+        total, positives = self.total, float(stands_for.sum())
         share = positives / total
         if FACTS[metric].family == "threshold":
             hits = float(stands_for[self.score[self.labelled] >= threshold].sum())
-            fpr = (np.count_nonzero(self.score >= threshold) - hits) / (total - positives)
+            flagged = float(self.weights[self.score >= threshold].sum())
+            fpr = (flagged - hits) / (total - positives)
             point = RatePoint(np.asarray(hits / positives), np.asarray(fpr), share)
             found = float(point.metric(metric))
             limits = self.certain_limits(metric, threshold or 0.0)
@@ -685,9 +871,12 @@ class Chances:
     @cached_property
     def _places(self) -> FloatArray:
         """Share of all rows below each labelled one, tied ones counted half."""
-        every, scores = np.sort(self.score), self.score[self.labelled]
-        below, up_to = (np.searchsorted(every, scores, side=side) for side in ("left", "right"))
-        return np.asarray((below + up_to) / (2 * len(every)))
+        order, scores = np.argsort(self.score, kind="stable"), self.score[self.labelled]
+        every, rows = self.score[order], np.append(0.0, np.cumsum(self.weights[order]))
+        below, up_to = (
+            rows[np.searchsorted(every, scores, side=side)] for side in ("left", "right")
+        )
+        return np.asarray((below + up_to) / (2 * self.total))
 
     def label_frequencies(self, group: Any) -> Mapping[Any, Estimate]:
         """Estimate the share of the positives of each group that carry a label."""
@@ -730,3 +919,28 @@ class Chances:
             message + f"; one of them stands for {100 * heaviest:.0f} % of all positives",
             "label more rows where chances are small",
         )
+
+
+def _table_slopes(
+    metric: str, hits: float, share: float, flagged: float, beta: float
+) -> tuple[float, float, float]:
+    """Return how a metric moves with true positives, positives and flagged rows, as shares."""
+    step = STEP * max(min(hits, share - hits, flagged - hits), STEP)
+
+    def at(place: tuple[float, float, float]) -> float:
+        true, positive, predicted = place
+        point = RatePoint(
+            np.asarray(true / positive),
+            np.asarray((predicted - true) / (1 - positive)),
+            np.asarray(positive),
+            np.asarray(predicted),
+        )
+        return float(point.metric(metric, beta))
+
+    here, slopes = (hits, share, flagged), []
+    for k in range(len(here)):
+        more, less = list(here), list(here)
+        more[k] += step
+        less[k] -= step
+        slopes.append((at(tuple(more)) - at(tuple(less))) / (2 * step))  # type: ignore[arg-type]
+    return slopes[0], slopes[1], slopes[2]

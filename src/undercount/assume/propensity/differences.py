@@ -49,7 +49,10 @@ def chance_differences(
     asked = {name: replace(each, target=TARGET_OF[question]) for name, each in models.items()}
     places = {name: thresholds[name] if metric in POINTS else None for name in models}
     values = {name: each.estimate(metric, places[name]).value for name, each in asked.items()}
-    moves = {name: each.influence(metric, places[name]) for name, each in asked.items()}
+    moves = {
+        name: (each.influence(metric, places[name]), each.label_adds(metric, places[name]))
+        for name, each in asked.items()
+    }
     return paired_by_row(metric, values, moves, asked, question)
 
 
@@ -66,25 +69,45 @@ def deployed_chance_differences(
         there = ChancesDeployment.of(chances, prevalence, at)
         counts, of_cells = there.counts, cell_values(there.counts, at)
         found = there.moves(there.chances.design(counts), metric, at)
-        rows = there.chances.influence_of(counts, found, of_cells)
+        scale, about = lift_scale(metric, prevalence)[1], (counts, found, of_cells)
+        rows, adds = there.chances.influence_of(*about), there.chances.label_adds_of(*about)
         values[name] = there.estimate(metric, at).value
-        moves[name] = lift_scale(metric, prevalence)[1] * rows
+        moves[name] = scale * rows, scale * adds
         drawn[name] = there.chances
     return paired_by_row(metric, values, moves, drawn, "population")
+
+
+def top_differences(
+    models: Mapping[str, Chances], metric: str, size: float, question: Question
+) -> list[Difference]:
+    """Return the same of so many rows of each model's highest scores."""
+    asked = {name: replace(each, target=TARGET_OF[question]) for name, each in models.items()}
+    values = {name: each.estimate(metric, top=size).value for name, each in asked.items()}
+    moves = {
+        name: (each.top_influence(metric, size), each.top_adds(metric, size))
+        for name, each in asked.items()
+    }
+    return paired_by_row(metric, values, moves, asked, question)
 
 
 def paired_by_row(
     metric: str,
     values: Mapping[str, float],
-    moves: Mapping[str, FloatArray],
+    moves: Mapping[str, tuple[FloatArray, FloatArray]],
     models: Mapping[str, Chances],
     question: Question,
 ) -> list[Difference]:
-    """Return the difference of each pair from the models' values and what each row adds to them."""
+    """Return the difference of each pair from the models' values and what rows and labels add.
+
+    What independent units add to the one less what they add to the other is what a difference
+    varies by; through what labels add the error of estimated delays reaches it.
+    """
     found = []
     for one, other in itertools.combinations(models, 2):
-        gap, value = moves[one] - moves[other], values[one] - values[other]
-        chance = Chance(math.sqrt(float(gap @ gap)), models[one].freedom)
+        gap, adds = (mine - its for mine, its in zip(moves[one], moves[other], strict=True))
+        value, variance = values[one] - values[other], float(gap @ gap)
+        variance += models[one].delay_variance(adds)
+        chance = Chance(math.sqrt(variance), models[one].freedom)
         level = models[one].confidence_level
         half = chance.quantile(level) * chance.error
         ends = possible_ends(metric, value, value - half, value + half)

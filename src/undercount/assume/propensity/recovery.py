@@ -14,9 +14,10 @@ from undercount.assume.propensity.deployed import ChancesDeployment
 from undercount.assume.propensity.differences import (
     chance_differences,
     deployed_chance_differences,
+    top_differences,
 )
-from undercount.assume.random_labels.recovery import threshold_checks
-from undercount.checks.checklist import checklist, fit_check, with_warnings
+from undercount.assume.random_labels.recovery import estimate_top, threshold_checks
+from undercount.checks.checklist import checklist, clusters_check, fit_check, with_warnings
 from undercount.checks.fair_sample import (
     balance_check,
     chances_check,
@@ -26,14 +27,15 @@ from undercount.checks.fair_sample import (
 from undercount.count.kernel.rows import cell_places
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve
-from undercount.errors import CODES, Check, InputError, LibraryWarning, named
+from undercount.errors import CODES, Check, LibraryWarning
 from undercount.estimate import Estimate, Interval
 from undercount.infer.decisions import BestThreshold, Goal, ThresholdSearch
-from undercount.infer.difference import Difference, Question, carried_over, holm_adjusted
+from undercount.infer.difference import TARGET_OF, Difference, Question, carried_over, holm_adjusted
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_row import MetricRow
+from undercount.infer.mixture import design_of
 from undercount.infer.sensitivity import BreakEven
-from undercount.infer.workload import Workload
+from undercount.infer.workload import WORKLOAD_METRICS, Workload, cut_models
 from undercount.metric_facts import FACTS
 from undercount.shares import Shares
 
@@ -146,7 +148,7 @@ class ChancesRecovery(Recovery):
 
     def best_threshold(self, goal: Goal, over: float | None) -> BestThreshold:
         """Return the best threshold of what labels stand for, beside all rows."""
-        counts, whole = self.chances.counts_at(over), self.chances.prevalence
+        counts, whole = self.chances.search_counts(over), self.chances.prevalence
         shares = Shares(whole, 1.0, "case-control")
         search = ThresholdSearch(counts, shares, "population", self.confidence_level)
         best = search.best(goal, over)
@@ -196,6 +198,8 @@ class ChancesRecovery(Recovery):
             found.append(unbalanced or fair)
         else:
             found += [found_check(chances.compare_late_scores()), *mature_checks(chances.late)]
+        if self.clusters is not None:
+            found.append(clusters_check(chances.clustered_design(), self.clusters))
         found += threshold_checks(self.counts, None, self.used.threshold)
         return with_warnings(found, warned, given=True)
 
@@ -208,28 +212,23 @@ class ChancesRecovery(Recovery):
         top: Any,
     ) -> "ChancesPairing":
         """Put models side by side."""
-        if top is not None:
-            raise InputError(
-                f"labelling chances are read at a threshold; leave {named('top')} out",
-                argument="top",
-            )
-        if self.chances.late is not None:
-            raise InputError(
-                f"dates of labels tell the chances of one model at a time; pass "
-                f"{named('propensity')} to evaluate",
-                argument="propensity",
-            )
-        made = {name: cast("ChancesRecovery", each).chances for name, each in models.items()}
-        return ChancesPairing(made, thresholds, question)
+        known = {name: cast("ChancesRecovery", each) for name, each in models.items()}
+        return ChancesPairing(known, thresholds, question, top)
 
 
 @dataclass(frozen=True, eq=False)
 class ChancesPairing(Pairing):
     """Models whose labels have chances of their own, side by side."""
 
-    models: Mapping[str, Chances]
+    recoveries: Mapping[str, ChancesRecovery]
     thresholds: Mapping[str, float]
     question: Question
+    top: Any
+
+    @cached_property
+    def models(self) -> dict[str, Chances]:
+        """The rows of each model with their chances."""
+        return {name: each.chances for name, each in self.recoveries.items()}
 
     def differences(self, metrics: Sequence[str]) -> tuple[Difference, ...]:
         """Return the differences of every pair, metric by metric."""
@@ -238,8 +237,31 @@ class ChancesPairing(Pairing):
         return tuple(difference for each in found for difference in holm_adjusted(each))
 
     def workload(self) -> Workload | None:
-        """Compare nothing: chances are read at a threshold."""
-        return None
+        """Compare what models find among as many flagged rows, if a number was asked for."""
+        if self.top is None:
+            return None
+        first = next(iter(self.recoveries.values()))
+        shares, target = first.shares, TARGET_OF[self.question]
+        design = design_of(first.counts, shares, shares.sampling, target)
+        used = {name: each.used for name, each in self.recoveries.items()}
+        cut = cut_models(used, design, self.thresholds, self.top)
+        estimates = {
+            name: {metric: estimate_top(each, metric, cut.size) for metric in WORKLOAD_METRICS}
+            for name, each in self.recoveries.items()
+        }
+        values = {
+            name: {metric: estimate.value for metric, estimate in each.items()}
+            for name, each in estimates.items()
+        }
+        found = [
+            difference
+            for metric in WORKLOAD_METRICS
+            for difference in holm_adjusted(
+                top_differences(self.models, metric, cut.size, self.question)
+            )
+        ]
+        about = cut.last, cut.tied, tuple(found)
+        return Workload(cut.size, cut.chosen, values, *about, estimates)
 
     def carried(self, metrics: Sequence[str], prevalence: float) -> tuple[Difference, ...]:
         """Return the differences where another share of rows is positive."""

@@ -88,9 +88,10 @@ class RandomLabelsRecovery(Recovery):
         """Estimate one metric, the interval of an estimated share added as it was asked."""
         known, resamples = self.unknowns, self.unknowns.resamples
         options: dict[str, Any] = {**at.place, **self._about, "clusters": self.clusters}
-        if resamples is not None and (at.top or at.metric in PARAMETRIC):
+        not_resampled = at.metric in PARAMETRIC or FACTS[at.metric].family == "loss"
+        if resamples is not None and (at.top or not_resampled):
             raise InputError(
-                "the highest rows and costs are not resampled, so that "
+                "the highest rows, costs and losses are not resampled, so that "
                 f"{named('prevalence_interval', repr(known.interval))} has no interval of them; "
                 "leave it out, and the error of the share reaches them as 'calibrated' does"
             )
