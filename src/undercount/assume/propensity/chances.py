@@ -7,7 +7,7 @@ and, for the population, of the rows.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias, cast
@@ -490,11 +490,11 @@ class Chances:
     def _at_top(self, metric: str, top: float, beta: float) -> Found:
         """Return a metric of so many rows of the highest scores; tied rows by chance."""
         heads, taken = self._top(top)
-        moves = head_spread(heads, metric, beta)
-        rows = self.top_influence(metric, top, beta) / self._of_few
-        half = [self._top_add(metric, top, beta, flagged) for flagged in (0.0, 1.0)]
-        variance = self._with_half(float(rows @ rows), half)
-        variance += self.delay_variance(self.top_adds(metric, top, beta))
+        moves, of_rows = self._top_moves(metric, top, beta)
+        variance = self._variance(moves, of_rows)
+        if self.target == "population":
+            rows = self.top_influence(metric, top, beta)
+            variance = float(rows @ rows) + self.delay_variance(self.top_adds(metric, top, beta))
         design = self._scaled(moves, variance)
         level = student_level(self.confidence_level, min(design.freedom, self.freedom))
         value, low, high = threshold_interval(
@@ -506,23 +506,22 @@ class Chances:
         )
         return Found(float(value), float(low), float(high), math.sqrt(variance), "chances")
 
+    def _top_moves(self, metric: str, top: float, beta: float) -> tuple[Spread, RowValues]:
+        """Return how a metric of the highest rows moves, and what turns that into values of rows.
+
+        Values are those of labelled rows, or of all.
+        """
+        heads, taken = self._top(top)
+
+        def of_rows(value: Any, score: NDArray[Any]) -> FloatArray:
+            every = len(score) == len(self.score)
+            return np.asarray(value * (taken if every else taken[self.labelled]))
+
+        return head_spread(heads, metric, beta), of_rows
+
     def top_adds(self, metric: str, top: float, beta: float = 1.0) -> FloatArray:
         """Return what each label adds to a metric of the highest rows."""
-        _, taken = self._top(top)
-        adds = self._top_add(metric, top, beta, taken[self.labelled])
-        return np.asarray(self.stands_for * adds)
-
-    def _top_add(self, metric: str, top: float, beta: float, taken: Any) -> Any:
-        """Return what a positive adds to a metric of the highest rows, by its part among them."""
-        by_hits, by_positives, _ = self._top_slopes(metric, top, beta)
-        return (by_hits * taken + by_positives) / self.total
-
-    def _top_slopes(self, metric: str, top: float, beta: float) -> tuple[float, float, float]:
-        """Return how a metric moves with true positives, positives and flagged rows, as shares."""
-        _, taken = self._top(top)
-        hits = float(self.stands_for @ taken[self.labelled]) / self.total
-        flagged = float(self.weights @ taken) / self.total
-        return _table_slopes(metric, hits, self.prevalence, flagged, beta)
+        return self._label_moves(*self._top_moves(metric, top, beta))[0]
 
     def _top(self, top: float) -> tuple[HeadCounts, FloatArray]:
         """Return the rows of each kind among the highest, and the part of each row among them."""
@@ -542,14 +541,15 @@ class Chances:
         How many rows are flagged is given. In another sample of a population the same share of
         rows would end at another score, so that each row moves that too.
         """
+        if self.target == "dataset":
+            moved = self._row_moves(*self._top_moves(metric, top, beta))
+            return self.by_unit(moved) * self._of_few
         _, taken = self._top(top)
-        slopes, mass = self._top_slopes(metric, top, beta), np.zeros(len(self.score))
+        mass = np.zeros(len(self.score))
         mass[self.labelled] = self.stands_for / self.total
         hits, share = float(mass @ taken), self.prevalence
         weight, part = self.weights / self.total, float(self.weights @ taken) / self.total
-        if self.target == "dataset":
-            mass[self.labelled] *= self.kept_back
-            return self.by_unit(mass * (slopes[0] * taken + slopes[1])) * self._of_few
+        slopes = _table_slopes(metric, hits, share, part, beta)
         ranked, rows = self._recall_slope(taken), 1 / len(self.score)
         beyond = rows * (taken - taken.mean())
         by_hits = mass * taken - weight * hits - share * ranked * beyond
@@ -783,20 +783,15 @@ class Chances:
         found, delays = float(rows @ rows), self.delay_variance(adds)
         if moves.rows.centred:
             return found * n_labels / max(n_labels - 1, 1) + delays
-        slope = float(moves.share_slope)
-        half = [
-            (float(moves.phi[LABELLED]) * flagged - mean) / self.positives + slope / self.total
-            for flagged in (0.0, 1.0)
-        ]
-        return self._with_half(found, half) + delays
-
-    def _with_half(self, found: float, adds: Sequence[float]) -> float:
-        """Return a variance with half a label more, unflagged and flagged, as to other rates."""
-        labelled, n_labels = float(self.weights[self.labelled].sum()), self.n_units
+        slope, own = float(moves.share_slope), self.positives / n_labels
+        labelled = float(self.weights[self.labelled].sum())
         factor = 1 - labelled / self.positives if self.target == "dataset" else 1.0
-        own = self.positives / n_labels
-        more = sum(factor * (add * own) ** 2 / 2 for add in adds)
-        return (found + more) * n_labels / (n_labels + 1)
+        for flagged in (0.0, 1.0):
+            one = (
+                float(moves.phi[LABELLED]) * flagged - mean
+            ) / self.positives + slope / self.total
+            found += factor * (one * own) ** 2 / 2
+        return found * n_labels / (n_labels + 1) + delays
 
     def bounds(self, metric: str, gamma: float, threshold: float | None = None) -> Interval:
         """Bound a metric if the odds of each chance are wrong by a factor of at most gamma.
