@@ -12,6 +12,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, Self, TypeAlias, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve, OperatingPoint
 from undercount.errors import NOT_IDENTIFIED, Check, InputError, LibraryWarning, named
@@ -34,6 +37,8 @@ from undercount.metric_facts import FACTS, RIGHT_LABELS
 from undercount.prevalence.consensus.doubts import Doubt
 from undercount.shares import Shares
 
+BoolArray: TypeAlias = NDArray[np.bool_]
+IntArray: TypeAlias = NDArray[np.intp]
 # What a claim that is met rests on: a share that the user gave, or verdicts.
 MetBy: TypeAlias = Literal["given", "reviewed"]
 
@@ -297,6 +302,11 @@ class Assumption(ABC):
         return False
 
     @property
+    def by_segment(self) -> Literal["shares", "rows", ""]:
+        """What segments take of it: a share each, their part of the rows' recovery, or nothing."""
+        return ""
+
+    @property
     def fits_columns(self) -> bool:
         """Whether what it says row by row is fitted, and not only tested."""
         return False
@@ -558,6 +568,20 @@ class Recovery(ABC):
     def answers(self, at: MetricAt) -> dict[str, Estimate]:  # noqa: ARG002 - no metric has any
         """Return the answers under each supposition of the labels, if there are several."""
         return {}
+
+    @property
+    def share(self) -> Estimate:
+        """The share of positives among the unlabeled rows that the rows themselves tell."""
+        raise self.not_identified("a share of these rows alone", "ask for prevalence")
+
+    @property
+    def usable(self) -> BoolArray | None:
+        """Which of the rows that were given count; None: all."""
+        return None
+
+    def take(self, used: ScoredRows, place: IntArray, target: Target) -> "Recovery":  # noqa: ARG002
+        """Return the recovery of some of the rows, which are a part of these."""
+        raise self.not_identified("a part of the rows", "evaluate these rows by themselves")
 
     @property
     def further_needs(self) -> tuple[str, ...]:

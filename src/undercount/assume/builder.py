@@ -10,7 +10,6 @@ from undercount.assume.propensity.assumption import (
     LabelPropensity,
     refuse_beside_chances,
 )
-from undercount.assume.propensity.recovery import ChancesRecovery
 from undercount.assume.random_labels.assumption import RandomLabels, TwoSources
 from undercount.assume.reviewed.assumption import RandomAudit, Reviewed
 from undercount.errors import InputError, check_choice, check_flag, named
@@ -119,10 +118,7 @@ def with_shares(assumption: Assumption, shares: Mapping[str, Any]) -> Assumption
 
 def check_by_segment(assumption: Assumption) -> None:
     """Raise unless segments can be evaluated under an assumption."""
-    tested = isinstance(assumption, RandomLabels) and assumption.covariates is not None
-    if tested or not isinstance(
-        assumption, RandomLabels | TwoSources | LabelPropensity | DelayedLabels
-    ):
+    if not assumption.by_segment:
         raise refuse_by_segment()
 
 
@@ -134,20 +130,6 @@ def refuse_by_segment() -> InputError:
         argument="by",
         hint="evaluate the rows of each segment by themselves, in a loop over segments",
     )
-
-
-def recover_rows(
-    assumption: Assumption, model: ScoredRows, wanted: Wanted
-) -> ChancesRecovery | None:
-    """Return the recovery of all rows, of which segments take their part; None if they have none.
-
-    So it is with chances of a label, which belong to the rows.
-    """
-    if not isinstance(assumption, LabelPropensity | DelayedLabels):
-        return None
-    assumption.check_rows(model)
-    (recovery,) = assumption.recover({"": model}, wanted).values()
-    return recovery
 
 
 def _of_chances(propensity: Any, covariates: Any) -> LabelPropensity | DelayedLabels:

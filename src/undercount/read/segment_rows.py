@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.assume.base import Assumption, Recovery, Unknowns, Wanted
-from undercount.assume.builder import assumption_of, recover_rows, shares_of
-from undercount.assume.propensity.recovery import ChancesRecovery
+from undercount.assume.builder import assumption_of, shares_of
 from undercount.assume.random_labels.recovery import RandomLabelsRecovery
 from undercount.count.columns import is_eager, take_columns
 from undercount.count.frames import count_scores
@@ -44,7 +43,7 @@ class SegmentModels:
     parts: dict[Hashable, ScoredRows]
     column: str
     places: Mapping[Hashable, NDArray[np.intp]] = field(default_factory=dict)  # rows, if kept
-    recovery: ChancesRecovery | None = None  # of all rows, if chances tell the share
+    recovery: Recovery | None = None  # of all rows, if chances tell the share
     assumption: Assumption = field(default_factory=lambda: assumption_of({}))
 
     @property
@@ -73,7 +72,7 @@ class SegmentModels:
                 own = self.recovery.take(part, self.places[segment], "dataset")
             except InputError:
                 continue
-            found[segment] = own.chances.share
+            found[segment] = own.share
         return found
 
     def counts_for_shares(self, sampling: Sampling) -> dict[Hashable, ScoreCounts]:
@@ -216,12 +215,12 @@ def split_rows_of(
 
     Only rows that count are split, which chances may leave some out of.
     """
-    whole = model if cluster is None else model.with_clusters(cluster)
-    recovery = recover_rows(assumption, whole, wanted)
-    if recovery is None:
+    if assumption.by_segment != "rows":
         return replace(split_model(model, by, column, cluster), assumption=assumption)
-    late = recovery.chances.late
-    found = split_model(recovery.used, by, column, cluster, None if late is None else late.usable_)
+    whole = model if cluster is None else model.with_clusters(cluster)
+    assumption.check_rows(whole)
+    (recovery,) = assumption.recover({"": whole}, wanted).values()
+    found = split_model(recovery.used, by, column, cluster, recovery.usable)
     return replace(found, recovery=recovery, assumption=assumption)
 
 
@@ -236,7 +235,10 @@ def split_model(
     rows = model.recount
     if not isinstance(rows, RecountableRows) or is_tensor(rows.scores):
         raise InputError(f"{named('by')} needs the rows themselves, in memory", argument="by")
-    parts, codes = {}, None if cluster is None else read_clusters(cluster, len(rows.scores))
+    parts, codes = {}, None
+    if cluster is not None:
+        codes = read_clusters(cluster, len(rows.scores) if usable is None else len(usable))
+        codes = codes if usable is None else codes[usable]
     places = _split_usable(by, rows, usable)
     for key, place in places.items():
         if not place.size:  # all of its rows are too recent: its line says so

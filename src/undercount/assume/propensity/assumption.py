@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,11 @@ class LabelPropensity(Assumption):
 
     chance: Any
     covariates: Any = None
+
+    @property
+    def by_segment(self) -> Literal["rows"]:
+        """Segments take their part of the rows."""
+        return "rows"
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -143,6 +148,11 @@ class DelayedLabels(Assumption):
         made = cls(None, None)
         vars(made)["late"] = fitted
         return made
+
+    @property
+    def by_segment(self) -> Literal["rows"]:
+        """Segments take their part of the rows."""
+        return "rows"
 
     @property
     def columns(self) -> dict[str, Any]:

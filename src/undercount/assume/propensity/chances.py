@@ -364,12 +364,14 @@ class Chances:
         effect = float(together @ together / (alone @ alone))
         return replace(moves.design, cluster_effect=effect, clusters=self.effective_size)
 
-    def _counts(self, stands_for: FloatArray, knots: tuple[float, ...] = ()) -> ScoreCounts:
+    def _counts(
+        self, stands_for: FloatArray, knots: tuple[float, ...] = (), *, compact: bool = True
+    ) -> ScoreCounts:
         rows = np.append(self.score[self.labelled], self.score)
         labels = np.append(np.ones(len(stands_for)), np.full(len(self.score), -1.0))
         weight = np.append(stands_for, self.weights)
         return ScoreCounts.from_rows(
-            labels, rows, unlabeled=-1, sample_weight=weight, compact=True, knots=knots
+            labels, rows, unlabeled=-1, sample_weight=weight, compact=compact, knots=knots
         )
 
     def possible_counts(self) -> ScoreCounts:
@@ -560,7 +562,8 @@ class Chances:
     def _recall_slope(self, taken: FloatArray) -> float:
         """Return how fast recall grows with the share of rows that are flagged, at the last row."""
         top = float(np.count_nonzero(taken > 0) - np.count_nonzero((taken > 0) & (taken < 1)) / 2)
-        found = top_heads(self.counts_at(), self.design(self.counts_at()), max(top, 1.0)).top
+        counts = self._counts(self.stands_for, compact=False)
+        found = top_heads(counts, self.design(counts), max(top, 1.0)).top
         return float(cast("TopRows", found).slope)
 
     def _area(self, metric: str) -> Found:

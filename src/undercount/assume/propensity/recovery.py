@@ -33,7 +33,8 @@ from undercount.infer.decisions import BestThreshold, Goal, ThresholdSearch
 from undercount.infer.difference import TARGET_OF, Difference, Question, carried_over, holm_adjusted
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_row import MetricRow
-from undercount.infer.mixture import design_of
+from undercount.infer.mixture import Target, design_of
+from undercount.infer.scored_rows import ScoredRows
 from undercount.infer.sensitivity import BreakEven
 from undercount.infer.workload import WORKLOAD_METRICS, Workload, cut_models
 from undercount.metric_facts import FACTS
@@ -88,7 +89,17 @@ class ChancesRecovery(Recovery):
             sliders=False,
         )
 
-    def take(self, used: Any, place: NDArray[np.intp], target: Any) -> "ChancesRecovery":
+    @property
+    def share(self) -> Estimate:
+        """The share of positives among the unlabeled rows that labels and chances tell."""
+        return self.chances.share
+
+    @property
+    def usable(self) -> NDArray[np.bool_] | None:
+        """Which of the rows that were given are old enough; None: all."""
+        return None if self.chances.late is None else self.chances.late.usable_
+
+    def take(self, used: ScoredRows, place: NDArray[np.intp], target: Target) -> "ChancesRecovery":
         """Return the recovery of some of the rows, which are a part of these."""
         chances = self.chances.take(place, target)
         return replace(self, used=used, chances=chances, target=target)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from undercount.assume.base import Assumption, Wanted
 from undercount.assume.random_labels.hidden_share import shared_share
@@ -73,6 +73,11 @@ class RandomLabels(Assumption):
     def __post_init__(self) -> None:
         if self.estimator is not None and self.unlabeled_prevalence is not None:
             raise InputError("give an estimator or unlabeled_prevalence, not both")
+
+    @property
+    def by_segment(self) -> Literal["shares", ""]:
+        """Segments have a share each; covariates test all rows together."""
+        return "shares" if self.covariates is None else ""
 
     @property
     def hidden(self) -> Any:
@@ -177,6 +182,11 @@ class TwoSources(Assumption):
     dependence: float | tuple[float, float] = (1.0, 3.0)
     _: KW_ONLY
     purity: Any = 1.0
+
+    @property
+    def by_segment(self) -> Literal["shares"]:
+        """Segments have a share each."""
+        return "shares"
 
     @property
     def columns(self) -> dict[str, Any]:
