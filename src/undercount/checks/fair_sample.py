@@ -198,10 +198,11 @@ def steady_check(found: ScoreTest) -> Check:
             "overlooks most changes of recent months"
         )
         return Check(CODES["fair-sample"], "ok", message)
+    sure = found.p_value < SURELY_UNFAIR
     return Check(
         CODES["fair-sample"],
-        "fail" if found.p_value < SURELY_UNFAIR else "warn",
-        f"delays are not alike: {found.words} ({test})",
+        "fail" if sure else "warn",
+        f"delays {'are not' if sure else 'may not be'} alike: {found.words} ({test})",
         "labels that became slower look like a fall, faster ones like a rise; leave out the months "
         "before labelling changed, or review some recent rows",
     )

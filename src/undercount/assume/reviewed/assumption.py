@@ -120,10 +120,9 @@ class Reviewed(Assumption):
         pool = np.flatnonzero(rows[planned].labels == UNLABELED)
 
         def crossed(name: str) -> Callable[[ScoreCounts], CrossedCells]:
-            cells, plan_scores = plan.cells(plan.counts), rows[planned].scores
-            return lambda counts: CrossedCells.of(
-                counts, rows[name].scores, cells, plan_scores, pool
-            )
+            cells, plan_rows = plan.cells(plan.counts), rows[planned]
+            about = cells, plan_rows.scores, pool, plan_rows.weights
+            return lambda counts: CrossedCells.of(counts, rows[name].scores, *about)
 
         return {
             name: plan

@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,7 @@ class ReviewedModel:
     labels: NDArray[np.int8]
     cell: NDArray[np.intp]
     threshold: float | None
+    weights: FloatArray | None = field(default=None, kw_only=True)
 
     def gradient(self, metric: str) -> MassGradient:
         """Return a metric with its gradient."""
@@ -157,6 +158,8 @@ def _variance(
             _gap(one.cell, other.cell, *(getattr(g, kind) for g in gradients))
             for kind in ("positive", "negative")
         )
+        if one.weights is not None:
+            positive, negative = one.weights * positive, one.weights * negative
         share = np.where(labels == 1, 1.0, 0.0)
         share[labels == -1] = one.metrics.shares.share
         variance += float(share @ positive**2 + (1 - share) @ negative**2)

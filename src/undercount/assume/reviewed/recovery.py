@@ -297,11 +297,13 @@ class ReviewedPairing(Pairing):
                 seen = reviewed.reviews.score[reviewed.reviews.answered].tolist()
                 counts = replace(rows, knots=(*rows.knots, *seen))([])
                 cells = reviewed.finer_cells(model.counts, counts)
-                cells = CrossedCells.of(counts, rows.scores, cells, rows.scores, pool)
+                own = rows.scores, pool, rows.weights
+                cells = CrossedCells.of(counts, rows.scores, cells, *own)
             cell = np.searchsorted(-counts.score, -rows.scores.astype(np.float64))
-            about: dict[str, Any] = {"clusters": reviewed.clusters}
-            metrics = ReviewedMetrics(cells, confidence_level=self._level, **about)
-            made[name] = ReviewedModel(metrics, rows.labels, cell, self.thresholds.get(name))
+            level, whose = self._level, reviewed.clusters
+            metrics = ReviewedMetrics(cells, confidence_level=level, clusters=whose)
+            at = self.thresholds.get(name)
+            made[name] = ReviewedModel(metrics, rows.labels, cell, at, weights=rows.weights)
         return made
 
     def differences(self, metrics: Sequence[str]) -> tuple[Difference, ...]:

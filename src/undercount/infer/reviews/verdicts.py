@@ -747,12 +747,15 @@ class CrossedCells(ReviewedCells):
         Cell of each unlabeled row by the plan's model, and by this one.
     reviewed : array of int
         Unlabeled row of each verdict, as a place in the two above.
+    row_weight : array, optional
+        Weight of each unlabeled row.
     """
 
     plan: ReviewedCells = field(kw_only=True)
     plan_cell: IntArray = field(kw_only=True)
     own_cell: IntArray = field(kw_only=True)
     reviewed: IntArray = field(kw_only=True)
+    row_weight: FloatArray | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "group", self.plan.group)
@@ -765,6 +768,7 @@ class CrossedCells(ReviewedCells):
         plan: ReviewedCells,
         plan_scores: NDArray[Any],
         pool: IntArray,
+        weights: FloatArray | None = None,
     ) -> "CrossedCells":
         """Read the scores of the unlabeled rows (positions `pool`) by both models."""
         rows = plan.reviews.rows
@@ -782,12 +786,13 @@ class CrossedCells(ReviewedCells):
             plan_cell=other,
             own_cell=own,
             reviewed=np.searchsorted(pool, rows[plan.reviews.answered]),
+            row_weight=None if weights is None else weights[pool],
         )
 
     @cached_property
     def unlabeled(self) -> FloatArray:
-        """One for each unlabeled row."""
-        return np.ones(len(self.own_cell))
+        """Weight of each unlabeled row."""
+        return np.ones(len(self.own_cell)) if self.row_weight is None else self.row_weight
 
     def moves(self, by_cell: FloatArray) -> FloatArray:
         """Return for each unlabeled row what is known of its cell."""
