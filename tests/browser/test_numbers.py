@@ -313,15 +313,11 @@ def assert_same_break_even(
         cut = None if metric in AREAS else float(counts.score[place - 1])
         expected = break_even(counts, evaluation.shares, metric, value, cut, **options)
         claim = Requirement(MetricName(metric, cut), ">=", value)
-        judged = replace(
-            evaluation,
-            counts=counts,
-            recount=None,
-            claim=claim,
-            source="given",
-            interval="",
-            share_estimates={},
-        ).verdict
+        recovery = evaluation.recovery
+        used = replace(recovery.used, counts=counts, recount=None)
+        known = replace(recovery.unknowns, source="given", interval="", estimates={})
+        recovery = replace(recovery, used=used, unknowns=known)
+        judged = replace(evaluation, claim=claim, recovery=recovery).verdict
         found, bias, at = page.call(
             [
                 ("judge", {"metric": metric, "at_least": True, "value": value}, place),

@@ -149,7 +149,7 @@ def test_bands_of_what_the_page_cannot_repeat_are_the_library_s(open_page: Any, 
             assert (low, high) == pytest.approx((wanted.low, wanted.high), abs=1e-5)
     # No group of scores has an interval, and nothing moves a share that is determined.
     assert page.evaluate("undercount.calibrate(undercount.models[0]).every((g) => !g.low)")
-    assert page.is_hidden("#sweep-part") == (evaluation.recovery.reviewed is not None)
+    assert page.is_hidden("#sweep-part") == (evaluation.basis.review is not None)
 
 
 @pytest.mark.parametrize(

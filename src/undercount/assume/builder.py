@@ -118,15 +118,10 @@ def with_shares(assumption: Assumption, shares: Mapping[str, Any]) -> Assumption
 
 def check_by_segment(assumption: Assumption) -> None:
     """Raise unless segments can be evaluated under an assumption."""
-    if not assumption.by_segment:
-        raise refuse_by_segment()
-
-
-def refuse_by_segment() -> InputError:
-    """Return the refusal of what segments have no answer for."""
-    return InputError(
-        f"{named('by')} does not go with reviews, a test of {named('covariates')} or "
-        "another prevalence",
+    if assumption.by_segment:
+        return
+    raise InputError(
+        f"{named('by')} does not go with reviews, audits or a test of {named('covariates')}",
         argument="by",
         hint="evaluate the rows of each segment by themselves, in a loop over segments",
     )

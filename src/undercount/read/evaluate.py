@@ -10,7 +10,6 @@ from undercount.assume.base import Assumption, Unknowns, Wanted
 from undercount.assume.builder import (
     assumption_of,
     check_by_segment,
-    refuse_by_segment,
     with_shares,
 )
 from undercount.assume.reviewed.answers import Labels
@@ -276,8 +275,6 @@ def evaluate(
     name = name or (str(score) if columns else "score")
     if by is not None or isinstance(y, Mapping):
         check_by_segment(assumption)
-        if deploy_prevalence is not None:
-            raise refuse_by_segment()
         split = SegmentedRows(
             y, score, label if columns else None, unlabeled, sample_weight, cluster, assumption
         )
@@ -285,7 +282,7 @@ def evaluate(
         apart = sample_weight is not None and asks_top(top, metrics)
         compact = not (assumption.every_score or apart)
         segments = split.count(by, threshold, wanted, compact=compact)
-        return evaluate_segments(name, segments, wanted)
+        return evaluate_segments(name, segments, wanted, deploy_prevalence)
     away = columns and is_frame(y) and not is_eager(y) and isinstance(cluster, str)
     whose = cluster if away else None  # counted where the rows lie
     cluster = None if away else take_column(y, "cluster", cluster)
@@ -301,7 +298,9 @@ def evaluate(
     return replace(made, deploy_prevalence=deploy_prevalence, unlabeled=unlabeled)
 
 
-def evaluate_segments(name: str, segments: SegmentModels, wanted: Wanted) -> Evaluations:
+def evaluate_segments(
+    name: str, segments: SegmentModels, wanted: Wanted, deploy_prevalence: float | None = None
+) -> Evaluations:
     """Evaluate each segment, their hidden shares pooled; whole evaluations are made when asked for.
 
     Parameters
@@ -311,23 +310,21 @@ def evaluate_segments(name: str, segments: SegmentModels, wanted: Wanted) -> Eva
     segments : SegmentModels
     wanted : Wanted
         What is asked of every segment.
+    deploy_prevalence : float, optional
+        Share of positives where the classifier will work; the lines are those of these rows.
     """
     parts = {key: model.counts for key, model in segments.parts.items()}
     check_wanted(wanted)
-    given = segments.shares
     if segments.recovery is None:
-        assume = with_shares(segments.assumption, overall_options(given, parts))
+        assume = with_shares(segments.assumption, overall_options(segments.shares, parts))
         overall = evaluate_models({name: segments.overall}, wanted, assume)[name]
     else:
         overall = make_whole(name, segments.recovery, wanted)
-    sized = segments.counts_for_shares(overall.shares.sampling)
-    known = KnownShare(overall.shares, overall.counts)
-    about = {**split_shares(given, wanted), "target": overall.target}
-    if segments.recovery is None:
-        shares = SegmentShares.of(sized, known, about).ask_scores(segments.tables_at)
-    else:
-        told = {"unlabeled_prevalence": segments.shares_by_chances()}
-        shares = SegmentShares({**about, **told}, sized, None)
+    there = deploy_prevalence
+    if there is not None:
+        there = overall.recovery.read_prevalence(there)
+        overall = replace(overall, deploy_prevalence=there)
+    shares = _segment_shares(segments, overall, wanted)
     if shares.alike is not None:
         overall = replace(overall, checks=(*overall.checks, shares.alike))
     wanted = wanted._replace(target=overall.target, confidence_level=overall.confidence_level)
@@ -346,7 +343,7 @@ def evaluate_segments(name: str, segments: SegmentModels, wanted: Wanted) -> Eva
             return bare
         if asked.top is not None and not fits_top(bare, asked.top):
             asked = asked._replace(top=None)
-        return make_whole(words, part, asked)
+        return replace(make_whole(words, part, asked), deploy_prevalence=there)
 
     hidden = _find_shares(name, segments, shares)
 
@@ -380,6 +377,17 @@ def evaluate_segments(name: str, segments: SegmentModels, wanted: Wanted) -> Eva
         unlike_labels=shares.unlike,
         of_population=partial(make_rows, "population"),
     )
+
+
+def _segment_shares(segments: SegmentModels, overall: Evaluation, wanted: Wanted) -> SegmentShares:
+    """Return how the share of any segment is found, by what is known of all rows."""
+    sized = segments.counts_for_shares(overall.shares.sampling)
+    about = {**split_shares(segments.shares, wanted), "target": overall.target}
+    if segments.recovery is not None:
+        told = {"unlabeled_prevalence": segments.shares_by_chances()}
+        return SegmentShares({**about, **told}, sized, None)
+    known = KnownShare(overall.shares, overall.counts)
+    return SegmentShares.of(sized, known, about).ask_scores(segments.tables_at)
 
 
 def _find_shares(

@@ -39,17 +39,16 @@ class LabelPropensity(Assumption):
 
     Examples
     --------
-        >>> import numpy as np
-    from numpy.typing import NDArray
-        >>> import undercount as uc
-        >>> rng = np.random.default_rng(0)
-        >>> truth, large = rng.random(4000) < 0.2, rng.random(4000) < 0.5
-        >>> chance = np.where(large, 0.8, 0.2)
-        >>> y, score = truth & (rng.random(4000) < chance), rng.normal(2 * truth)
-        >>> known = uc.LabelPropensity(chance)
-        >>> evaluation = uc.evaluate(y, score, assume=known, unlabeled=0, threshold=1)
-        >>> bool(evaluation["recall"].low < (score[truth] >= 1).mean() < evaluation["recall"].high)
-        True
+    >>> import numpy as np
+    >>> import undercount as uc
+    >>> rng = np.random.default_rng(0)
+    >>> truth, large = rng.random(4000) < 0.2, rng.random(4000) < 0.5
+    >>> chance = np.where(large, 0.8, 0.2)
+    >>> y, score = truth & (rng.random(4000) < chance), rng.normal(2 * truth)
+    >>> known = uc.LabelPropensity(chance)
+    >>> evaluation = uc.evaluate(y, score, assume=known, unlabeled=0, threshold=1)
+    >>> bool(evaluation["recall"].low < (score[truth] >= 1).mean() < evaluation["recall"].high)
+    True
     """
 
     chance: Any
@@ -121,19 +120,18 @@ class DelayedLabels(Assumption):
 
     Examples
     --------
-        >>> import numpy as np
-    from numpy.typing import NDArray
-        >>> import undercount as uc
-        >>> rng = np.random.default_rng(0)
-        >>> truth, day = rng.random(6000) < 0.2, rng.integers(0, 200, 6000)
-        >>> found = np.where(truth, day + rng.exponential(20, 6000).astype(int), np.nan)
-        >>> found[found > 200] = np.nan
-        >>> score = rng.normal(2 * truth)
-        >>> late = uc.DelayedLabels(day, found, until=200)
-        >>> y = np.isfinite(found)
-        >>> precision = uc.evaluate(y, score, assume=late, unlabeled=0, threshold=1)["precision"]
-        >>> bool(precision.low < truth[score >= 1].mean() < precision.high)
-        True
+    >>> import numpy as np
+    >>> import undercount as uc
+    >>> rng = np.random.default_rng(0)
+    >>> truth, day = rng.random(6000) < 0.2, rng.integers(0, 200, 6000)
+    >>> found = np.where(truth, day + rng.exponential(20, 6000).astype(int), np.nan)
+    >>> found[found > 200] = np.nan
+    >>> score = rng.normal(2 * truth)
+    >>> late = uc.DelayedLabels(day, found, until=200)
+    >>> y = np.isfinite(found)
+    >>> precision = uc.evaluate(y, score, assume=late, unlabeled=0, threshold=1)["precision"]
+    >>> bool(precision.low < truth[score >= 1].mean() < precision.high)
+    True
     """
 
     observed: Any
