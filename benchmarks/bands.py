@@ -21,7 +21,7 @@ from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.bounds.tables import bound_tables
 from undercount.counts import ScoreCounts
 from undercount.errors import MisfitWarning
-from undercount.read.intervals.estimate import estimate_metric
+from undercount.infer.estimate_metric import estimate_metric
 from undercount.shares import Shares
 from undercount.theory.bands import cdf_band
 from undercount.theory.hidden_heads import hidden_heads, local_level, path_probability

@@ -23,7 +23,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 import undercount as uc
-from undercount.read.intervals.estimate import estimate_metric
+from undercount.infer.estimate_metric import estimate_metric
 
 SHARES = uc.Shares(unlabeled_prevalence=0.1)
 PLOT = pathlib.Path(__file__).parents[1] / "docs" / "images" / "counts_growth.svg"

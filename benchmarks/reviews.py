@@ -33,8 +33,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import undercount as uc
+from undercount.assume.reviewed.reviewed import Reviewed
 from undercount.read.prices import Prices
-from undercount.read.reviewed import Reviewed
 from undercount.read.unlabeled_rows import UnlabeledRows
 
 POINTS = ("precision", "recall", "f1")

@@ -17,7 +17,7 @@ from undercount.cli.inputs import count_rows
 from undercount.cli.main import main as run_command
 from undercount.count.files import read_numbers
 from undercount.data.fraud import fraud_path
-from undercount.read.counted_model import CountedModel
+from undercount.infer.scored_rows import ScoredRows
 from undercount.read.evaluate_models import evaluate_models
 from undercount.read.evaluation import Evaluation
 from undercount.show.page.report import write_page
@@ -31,10 +31,10 @@ NAME, THRESHOLD = next(iter(THRESHOLDS.items()))
 def states() -> dict[str, Evaluation]:
     """Evaluate before anything is known but the labels, with a prevalence, and after reviews."""
     counts = count_rows([str(fraud_path())], "is_fraud", [NAME], knots=[THRESHOLD]).counts[NAME]
-    model = {NAME: CountedModel(counts, THRESHOLD)}
+    model = {NAME: ScoredRows(counts, THRESHOLD)}
     return {
         "before": evaluate_models(model)[NAME],
-        "given": evaluate_models(model, prevalence=0.039)[NAME],
+        "given": evaluate_models(model, assume=uc.RandomLabels(0.039))[NAME],
         "after": review_fraud(),
     }
 

@@ -17,7 +17,9 @@ LAYERS = [
     {"counts"},
     {"shares"},
     {"count"},
-    {"assume", "prevalence", "learn", "theory", "data"},
+    {"infer"},
+    {"prevalence", "checks"},
+    {"assume", "learn", "theory", "data"},
     {"read"},
     {"show"},
     {"cli", "__main__"},
@@ -101,5 +103,17 @@ def test_nouns_alone_stand_at_the_root():
     nouns = {"counts", "shares", "curve", "estimate", "errors", "metric_facts", "__main__"}
     assert modules - folders <= nouns
     assert folders == {
-        *("count", "assume", "read", "show", "prevalence", "learn", "theory", "cli", "data")
+        *(
+            "count",
+            "infer",
+            "checks",
+            "assume",
+            "read",
+            "show",
+            "prevalence",
+            "learn",
+            "theory",
+            "cli",
+            "data",
+        )
     }

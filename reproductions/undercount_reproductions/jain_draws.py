@@ -137,7 +137,7 @@ def _known(score: Any, labelled: Any, real: Any) -> tuple[float, float]:
 
     The AUC meant is that of all these rows; only which of them carry a label is random.
     """
-    from undercount.read.intervals.estimate import estimate_metric  # noqa: PLC0415 - slow to import
+    from undercount.infer.estimate_metric import estimate_metric  # noqa: PLC0415 - slow to import
 
     counts = uc.ScoreCounts.from_rows(np.where(labelled, 1.0, np.nan), score)
     shares = uc.Shares(float(real[~labelled].mean()), float(real[labelled].mean()))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.assume.mixture import MixtureDesign, design_of, mix
-from undercount.read.intervals.estimate import estimate_metric
+from undercount.infer.estimate_metric import estimate_metric
+from undercount.infer.mixture import MixtureDesign, design_of, mix
 
 POSITIVES, NEGATIVES = np.array([0.6, 0.3, 0.1]), np.array([0.1, 0.3, 0.6])
 

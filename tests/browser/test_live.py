@@ -14,9 +14,9 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import undercount as uc
-from undercount.read.bias_bounds import bound_metric
+from undercount.assume.random_labels.bias_bounds import bound_metric
+from undercount.infer.sensitivity import AREAS
 from undercount.read.evaluation import POINT_METRICS, Evaluation
-from undercount.read.sensitivity import AREAS
 
 pytestmark = pytest.mark.browser
 SLIDERS = ("share", "threshold", "purity", "gamma")
@@ -155,12 +155,12 @@ def test_an_estimated_share_keeps_its_interval_when_the_threshold_moves(
 ) -> None:
     _, label, score = cases.simulated()
     evaluation = uc.evaluate(label, score, unlabeled=0, threshold=0.6)
-    assert evaluation.interval == "calibrated"
+    assert evaluation.unknowns.interval == "calibrated"
     opened = open_page([evaluation])
     opened.page.evaluate("undercount.state.place = 0.3; undercount.update()")
     opened.settle()
     at = position(opened, evaluation)
-    assert evaluation.interval == "calibrated"
+    assert evaluation.unknowns.interval == "calibrated"
     expected = evaluation.metric_rows(POINT_METRICS, at.cut, at.cells)
     expected += evaluation.metric_rows(AREAS, None, at.cells)
     for row, wanted in zip(table(opened), expected, strict=True):
@@ -335,7 +335,7 @@ def test_impossible_shares_are_shaded_and_said_not_drawn(open_page: Any, cases: 
     assert "precision would pass 100 %" in page.text_content("#infeasible")
     assert page.text_content("#light").startswith("not supported")
     assert table(opened)[1][2:4] == ["–", "–"]
-    largest = evaluation.share_limit
+    largest = evaluation.unknowns.limit
     page.evaluate(f"undercount.state.share = {largest + 0.01}; undercount.update()")
     assert "is ruled out" in page.text_content("#infeasible")
     opened.settle()

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.assume.labelled import naive_curve
 from undercount.errors import InputError
+from undercount.infer.estimate_metric import estimate_metric
+from undercount.infer.labelled import naive_curve
+from undercount.infer.labelling_bias import bias_ends
+from undercount.infer.metric_name import MetricName
+from undercount.infer.sensitivity import AREAS, break_even, metric_value
 from undercount.read.evaluation import POINT_METRICS, Evaluation
-from undercount.read.intervals.estimate import estimate_metric
-from undercount.read.intervals.labelling_bias import bias_ends
-from undercount.read.metric_name import MetricName
 from undercount.read.requirement import Requirement
-from undercount.read.sensitivity import AREAS, break_even, metric_value
 from undercount.show.page.packing import unpack
 from undercount.show.page.page import as_page
 from undercount.show.page.report import write_page
@@ -269,7 +269,7 @@ def test_script_and_library_agree_on_curves_and_bounds(
             [page.facts, name, [0.04, purity], list(AREAS)],
         )
         assert areas == pytest.approx([getattr(curve, area) for area in AREAS], **CLOSE)
-    assert page.call([("limitOf", purity)])[0] == pytest.approx(evaluation.share_limit, **CLOSE)
+    assert page.call([("limitOf", purity)])[0] == pytest.approx(evaluation.unknowns.limit, **CLOSE)
     assert_same_break_even(page, evaluation, counts)
 
 
@@ -313,15 +313,11 @@ def assert_same_break_even(
         cut = None if metric in AREAS else float(counts.score[place - 1])
         expected = break_even(counts, evaluation.shares, metric, value, cut, **options)
         claim = Requirement(MetricName(metric, cut), ">=", value)
-        judged = replace(
-            evaluation,
-            counts=counts,
-            recount=None,
-            claim=claim,
-            source="given",
-            interval="",
-            share_estimates={},
-        ).verdict
+        recovery = evaluation.recovery
+        used = replace(recovery.used, counts=counts, recount=None)
+        known = replace(recovery.unknowns, source="given", interval="", estimates={})
+        recovery = replace(recovery, used=used, unknowns=known)
+        judged = replace(evaluation, claim=claim, recovery=recovery).verdict
         found, bias, at = page.call(
             [
                 ("judge", {"metric": metric, "at_least": True, "value": value}, place),
@@ -354,7 +350,10 @@ def test_the_bands_are_the_intervals_of_the_library(
         cut = float(counts.score[found["at"][k] - 1])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", uc.errors.MisfitWarning)
-            expected = replace(evaluation, counts=counts, recount=None).estimate(metric, cut)
+            recovery = evaluation.recovery
+            used = replace(recovery.used, counts=counts, recount=None)
+            expected = replace(evaluation, recovery=replace(recovery, used=used))
+            expected = expected.estimate(metric, cut)
         got = found["low"][k], found["high"][k]
         assert got == pytest.approx((expected.low, expected.high), **CLOSE)
 

@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 import undercount as uc
-from undercount.assume.review_sheet import sheet_reviews
-from undercount.assume.reviews import ReviewedCells, working_posterior
 from undercount.cli.main import main
 from undercount.count.review_file import as_review_csv, read_review_files
-from undercount.read.intervals.review_intervals import ReviewedMetrics
+from undercount.infer.reviews.intervals import ReviewedMetrics
+from undercount.infer.reviews.sheet import sheet_reviews
+from undercount.infer.reviews.verdicts import ReviewedCells, working_posterior
 from undercount.show.review_page import review_page
 from undercount.show.review_page.review_page import page_counts, page_goals, write_review_page
 

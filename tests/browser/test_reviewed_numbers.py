@@ -40,7 +40,7 @@ def test_unmoved_page_has_the_numbers_of_the_reviews(open_page: Any, cases: Any,
         )
         assert row.get("least") == found.lower_bound
     assert opened.page.evaluate("undercount.shareOf(undercount.models[0])") == pytest.approx(
-        evaluation.reviewed.share().value, abs=1e-12
+        evaluation.recovery.reviewed.share().value, abs=1e-12
     )
     opened.assert_quiet()
 
@@ -66,7 +66,7 @@ def test_unmoved_curves_are_those_of_the_reviews(open_page: Any, cases: Any, nam
         for i, low, high in zip(band["at"], band["low"], band["high"], strict=True):
             score = evaluation.counts.score
             threshold = score[np.argmin(np.abs(score - found["threshold"][i - 1]))]
-            wanted = evaluation.reviewed.estimate(metric, float(threshold))
+            wanted = evaluation.recovery.reviewed.estimate(metric, float(threshold))
             assert (low, high) == pytest.approx((wanted.low, wanted.high), abs=1e-5)
 
 
@@ -78,7 +78,7 @@ def test_the_other_answer_is_marked_in_the_bars(
     opened = open_page([evaluation])
     marks = opened.page.evaluate(BARS)
     for metric in ("precision", "recall", "f1"):
-        beside = evaluation.reviewed.estimate(metric, 0.6, labels=other)
+        beside = evaluation.recovery.reviewed.estimate(metric, 0.6, labels=other)
         assert marks[metric] == pytest.approx([100 * beside.low, 100 * beside.value], rel=1e-3)
     opened.page.evaluate("undercount.state.gamma = 1.5; undercount.update()")
     assert opened.page.evaluate(BARS) == marks
@@ -149,7 +149,7 @@ def test_bands_of_what_the_page_cannot_repeat_are_the_library_s(open_page: Any, 
             assert (low, high) == pytest.approx((wanted.low, wanted.high), abs=1e-5)
     # No group of scores has an interval, and nothing moves a share that is determined.
     assert page.evaluate("undercount.calibrate(undercount.models[0]).every((g) => !g.low)")
-    assert page.is_hidden("#sweep-part") == (evaluation.reviewed is not None)
+    assert page.is_hidden("#sweep-part") == (evaluation.basis.review is not None)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,9 @@ def test_another_claim_is_judged_by_the_interval_of_clusters(
     evaluation = fixed()[name]
     low = evaluation["precision"].low
     if name == "clusters":  # so that independent rows would meet the second goal as well
-        rows = replace(evaluation, clusters=None).estimate("precision", 0.5)
+        recovery = evaluation.recovery
+        rows = replace(recovery, used=replace(recovery.used, clusters=None))
+        rows = replace(evaluation, recovery=rows).estimate("precision", 0.5)
         assert rows.low > low + 0.004
     opened = open_page([evaluation])
     for goal, words in ((low - 0.004, light), (low + 0.004, "not supported")):
@@ -175,7 +177,7 @@ def test_another_claim_is_judged_by_the_interval_of_clusters(
 
 def test_what_a_test_found_wrong_is_not_marked(open_page: Any, cases: Any) -> None:
     (evaluation,) = cases.reviewed()["chosen labels"]
-    assert evaluation.reviewed.rejected
+    assert evaluation.recovery.reviewed.rejected
     opened = open_page([evaluation])
     assert opened.page.locator("line.audited").count() == 0
     assert "not to be used" in opened.page.text_content("#reviews")

@@ -5,8 +5,8 @@ import pytest
 from undercount.cli.main import main
 from undercount.curve import metric_names
 from undercount.errors import CHECKS
+from undercount.infer.sensitivity import AREAS
 from undercount.metric_facts import FACTS
-from undercount.read.sensitivity import AREAS
 from undercount.show.terms import explanation
 
 

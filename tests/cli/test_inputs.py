@@ -267,7 +267,7 @@ def test_average_precision_of_impure_labels_sees_every_score(files, single_sampl
     assert main(["evaluate", *data, "--score", "s", *shares, "--json", str(out), "--quiet"]) == 0
     metrics = json.loads(out.read_text())["models"][0]["metrics"]
     found = next(m["estimate"] for m in metrics if m["metric"] == "average_precision")
-    # Of every row; the definition itself is tested in tests/read/intervals/test_area_intervals.py.
+    # Of every row; the definition itself is tested in tests/infer/test_area_intervals.py.
     y = np.repeat([1, 0], [labelled.size, unlabeled.size])
     expected = uc.metrics.average_precision(
         y,

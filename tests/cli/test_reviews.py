@@ -63,7 +63,7 @@ def test_verdicts_reach_every_form(folder, rows, planned, answered, tmp_path, ca
     assert [m["estimate"] for m in metrics] == pytest.approx(
         [row.estimate.value for row in expected.rows], abs=1e-12
     )
-    alone = expected.reviewed.estimate("precision", 1.2, labels="any")
+    alone = expected.recovery.reviewed.estimate("precision", 1.2, labels="any")
     (precision,) = (a for a in found["answers"]["any"] if a["metric"] == "precision")
     assert [precision["low"], precision["high"]] == pytest.approx([alone.low, alone.high])
     assert metrics[1]["low"] < rows[3][rows[1] >= 1.2].mean() < metrics[1]["high"]

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import undercount.count.counts_file
-from undercount.assume.labelled import naive_curve
 from undercount.count.counts_file import (
     align_counts,
     fingerprint,
@@ -21,6 +20,7 @@ from undercount.count.counts_file import (
 )
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
+from undercount.infer.labelled import naive_curve
 
 COUNTS = ScoreCounts.from_counts([3.0, 2.0, -np.inf], [1, 0, 2], [0, 1, 0], [5, 0, 2.0**40])
 

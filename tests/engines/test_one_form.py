@@ -99,7 +99,11 @@ def read_numbers(evaluation: uc.Evaluation) -> dict[str, str]:
         shares.unlabeled_prevalence_interval,
         shares.unlabeled_prevalence_error,
     )
-    numbers["limits"] = evaluation.largest_share, evaluation.upper_bound, evaluation.area_bound
+    numbers["limits"] = (
+        evaluation.unknowns.largest_share,
+        evaluation.unknowns.upper_bound,
+        evaluation.unknowns.area_bound,
+    )
     return {name: repr(values) for name, values in numbers.items()}
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
 import undercount as uc
-from undercount.assume.mixture import design_of
-from undercount.read.intervals.area_gradients import unbiased_average_precision
+from undercount.infer.area_gradients import unbiased_average_precision
+from undercount.infer.mixture import design_of
 from undercount.theory.f_scores import labelled_moments
 from undercount.theory.lift import expected_labelled_auc, lift_curve
 from undercount.theory.lift_error import lift_variance

@@ -15,7 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.matrix import rows
 
 import undercount as uc
-from undercount.read.evaluation import MetricRow
+from undercount.assume.builder import assumption_of
+from undercount.infer.metric_row import MetricRow
 from undercount.show.selection import SelectionReport, selection_document, selection_page
 
 POINT_METRICS = ("recall", "precision", "f1", "specificity", "accuracy", "mcc")
@@ -47,12 +48,12 @@ class Assumption:
         return self._call(uc.compare, self.labels, models, **more)
 
     def measure(self, metric, **more):
-        function = getattr(uc.metrics, metric)
-        return self._call(function, self.labels, rows.SCORE, **more)
+        assumed = assumption_of(self.options)
+        return getattr(uc.metrics, metric)(self.labels, rows.SCORE, assume=assumed, **more)
 
     def plan(self, **more):
-        options = self.options if self.plan_options is None else self.plan_options
-        return uc.plan_reviews(self.labels, rows.SCORE, **options, **more)
+        assumed = assumption_of(self.options)
+        return uc.plan_reviews(self.labels, rows.SCORE, assume=assumed, **more)
 
     def display(self, display, **more):
         """Make a display of the evaluation at the threshold."""
@@ -63,7 +64,7 @@ class Assumption:
     def score(self, metric, **more):
         """Score a model on scikit-learn's road, where -1 means unlabeled."""
         labels = np.nan_to_num(self.labels, nan=-1)
-        scorer = uc.make_scorer(metric, **self.options, **more)
+        scorer = uc.make_scorer(metric, assume=assumption_of(self.options), **more)
         return scorer(ScoreColumn().fit(None, None), rows.SCORE[:, np.newaxis], labels)
 
     def once(self, name, ask):

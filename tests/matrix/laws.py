@@ -455,6 +455,12 @@ def ask_light_weights(assumed, metric):
     return found, _table(assumed, metric)
 
 
+@law("difference by equal weights = by rows", NEAR, COMPARED)
+def ask_difference_by_equal_weights(assumed, metric):
+    found = assumed.compare(threshold=THRESHOLD, sample_weight=np.full(len(SCORE), 7.0))
+    return _difference(found, metric), _difference(assumed.compare(threshold=THRESHOLD), metric)
+
+
 @law("top rows of equal weights = top rows", NEAR, TOP_METRICS)
 def ask_weighted_top(assumed, metric):
     weighted = assumed.evaluate(top=TOP, sample_weight=np.full(len(SCORE), 7.0))

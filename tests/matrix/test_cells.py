@@ -4,6 +4,7 @@ import pytest
 from tests.matrix.assumptions import assumptions
 from tests.matrix.cells import answer, moved_answers, read_golden
 from tests.matrix.features import FEATURES
+from tests.matrix.table import PAGE, as_markdown
 
 KEPT = read_golden()
 
@@ -23,3 +24,7 @@ def test_every_cell_gives_numbers_or_is_refused():
     for cell, kept in KEPT.items():
         numbers = [value for value in kept.values() if isinstance(value, list)]
         assert ("refused" in kept) != any(map(len, numbers)) or cell.startswith("law: "), cell
+
+
+def test_the_documentation_prints_the_matrix():
+    assert PAGE.read_text(encoding="utf-8") == as_markdown()  # python -m tests.matrix.table

@@ -114,7 +114,7 @@ def test_both_answers_of_reviews_are_those_of_the_table(labels):
     reviews = plan.answered(truth[plan.rows])
     evaluation = uc.evaluate(label, score, reviews=reviews, labels=labels, **options)
     certain = (label[score >= THRESHOLD] == 1).mean()
-    raw = evaluation.reviewed.estimate("precision", THRESHOLD)
+    raw = evaluation.recovery.reviewed.estimate("precision", THRESHOLD)
     assert raw.low < certain  # else nothing is tried
     row = evaluation["precision"]
     assert row.low == pytest.approx(certain, abs=1e-12)

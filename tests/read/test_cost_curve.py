@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import hypergeom
 
 import undercount as uc
+from undercount.infer.estimate_metric import estimate_metric
 from undercount.read.cost_curve import cost_curve
-from undercount.read.intervals.estimate import estimate_metric
 from undercount.show.costs import cost_table, spread_words
 
 COSTS = {"false_positive": 2.0, "false_negative": 8.0}

@@ -11,10 +11,10 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from tests.prevalence.test_late_labels import UNTIL, draw
 
 import undercount as uc
+from undercount.assume.propensity.chances import Chances
 from undercount.cli.main import main
 from undercount.errors import collect_warnings
 from undercount.prevalence import LateLabels
-from undercount.read.chances import Chances
 from undercount.read.monitoring import metrics_of_late
 
 CUT = 1.3
@@ -79,8 +79,9 @@ def test_what_does_not_go_with_dates_is_refused():
         uc.evaluate(late.labels_, score, propensity=late, prevalence=0.1)
     with pytest.raises(uc.InputError, match="pass its labels_ as y"):
         uc.evaluate(np.where(truth, 1.0, np.nan), score, propensity=late)
-    with pytest.raises(uc.InputError, match="one model at a time"):
-        uc.compare(late.labels_, {"a": score, "b": -score}, propensity=late, threshold=CUT)
+    models = {"a": score, "same": score.copy()}
+    same = uc.compare(late.labels_, models, propensity=late, threshold=CUT)
+    assert same.difference("precision").difference.value == 0
 
 
 def test_segments_take_their_part_of_the_dates():

@@ -97,7 +97,7 @@ def test_an_own_estimate_is_never_refused(seed, size, prevalence, frequency, tar
     evaluation = uc.evaluate(y, score, unlabeled=0, threshold=3.0, target=target)
     with collect_warnings():
         area = evaluation.curve.roc_auc
-        assert np.isnan(area) if evaluation.share_range_only else area <= 1
+        assert np.isnan(area) if evaluation.unknowns.range_only else area <= 1
         for threshold in (1.0, 2.0, 4.5, 6.0):
             assert evaluation.at(threshold)
 
@@ -244,18 +244,22 @@ def test_models_on_the_same_rows_have_one_share_and_one_limit():
     y = truth & (rng.random(3000) < 0.4)
     models = {"poor": rng.normal(truth), "sharp": rng.normal(3 * truth), "flat": rng.random(3000)}
     found = uc.compare(y, models, unlabeled=0).evaluations
-    assert {e.share_model for e in found.values()} == {"sharp"}
+    assert {e.unknowns.model for e in found.values()} == {"sharp"}
     assert len({e.shares for e in found.values()}) == 1
-    assert len({(e.upper_bound, e.largest_share) for e in found.values()}) == 1
+    assert len({(e.unknowns.upper_bound, e.unknowns.largest_share) for e in found.values()}) == 1
     alone = uc.evaluate(y, models["sharp"], unlabeled=0)
     assert found["poor"].shares.unlabeled_prevalence == alone.shares.unlabeled_prevalence
     # Three models are looked at, so each gets a third of the risk.
     counts = uc.ScoreCounts.from_rows(y, models["sharp"], unlabeled=0)
-    assert found["poor"].upper_bound == upper_bound(counts, 1 - 0.05 / 3) > alone.upper_bound
+    assert (
+        found["poor"].unknowns.upper_bound
+        == upper_bound(counts, 1 - 0.05 / 3)
+        > alone.unknowns.upper_bound
+    )
     assert "on the scores of sharp" in str(found["poor"])
     assert "on the scores of" not in str(found["sharp"])
     given = uc.compare(y, models, unlabeled=0, prevalence=0.2).evaluations
-    assert len({(e.upper_bound, e.largest_share) for e in given.values()}) == 1
+    assert len({(e.unknowns.upper_bound, e.unknowns.largest_share) for e in given.values()}) == 1
 
 
 def test_resampled_intervals_serve_the_models_that_did_not_tell_the_share():
@@ -264,8 +268,8 @@ def test_resampled_intervals_serve_the_models_that_did_not_tell_the_share():
     options = {"unlabeled": -1, "prevalence_interval": "bootstrap", "n_resamples": 20}
     found = uc.compare(y, {"noisy": noisy, "sharp": score}, **options).evaluations
     assert found["noisy"].shares == found["sharp"].shares
-    assert found["noisy"].resamples is None
-    assert found["sharp"].resamples is not None
+    assert found["noisy"].unknowns.resamples is None
+    assert found["sharp"].unknowns.resamples is not None
 
 
 def test_models_of_a_comparison_share_one_interval_at_any_level():
@@ -307,7 +311,7 @@ def test_a_share_that_fits_at_no_purity_is_taken_down_to_what_the_purity_allows(
 
     rows = drawn(3, 0.7)
     found = evaluated(rows, label_purity=0.7, unlabeled_prevalence=TooHigh())
-    assert found.shares.unlabeled_prevalence <= found.largest_share
+    assert found.shares.unlabeled_prevalence <= found.unknowns.largest_share
     assert any("the largest that fits" in check.message for check in found.checks)
 
 
@@ -321,7 +325,9 @@ def test_a_method_for_pure_labels_is_refused_with_wrong_ones(method):
         with pytest.raises(uc.InputError, match="takes every label for right"):
             uc.metrics.roc_auc(y, score, unlabeled=-1, label_purity=0.8, unlabeled_prevalence=share)
     verified = VerifiedSample().fit_counts(30, 100)  # says nothing of the labels
-    assert evaluated(rows, label_purity=0.8, unlabeled_prevalence=verified).interval == "own"
+    assert (
+        evaluated(rows, label_purity=0.8, unlabeled_prevalence=verified).unknowns.interval == "own"
+    )
 
 
 def test_what_finds_a_purity_is_refused_with_pure_labels():
@@ -392,7 +398,7 @@ def test_the_interval_of_a_purity_may_reach_below_an_estimated_share():
     found = evaluated(
         rows, unlabeled_prevalence=told, label_purity=uc.Estimate(0.95, 0.8, 1.0, 0.05)
     )
-    assert found.interval == "own"
+    assert found.unknowns.interval == "own"
     assert found.rows[0].estimate.value > 0.5
 
 

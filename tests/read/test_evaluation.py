@@ -178,7 +178,7 @@ def test_an_estimated_share_that_does_not_fit_is_taken_down_and_said(rows):
 
     y, score, _ = rows
     found = uc.evaluate(y, score, unlabeled=0, unlabeled_prevalence=TooHigh(n_resamples=0))
-    most = min(found.largest_share, found.upper_bound)
+    most = min(found.unknowns.largest_share, found.unknowns.upper_bound)
     assert found.shares.unlabeled_prevalence == pytest.approx(most)
     assert any("would be 0.9, more than these scores allow" in c.message for c in found.checks)
 
@@ -188,7 +188,11 @@ def test_what_is_ruled_out_is_what_the_prevalence_command_says(rows):
     estimated = uc.evaluate(y, score, unlabeled=0)
     bound = uc.prevalence.RocSlope(n_resamples=0).fit(y, score, unlabeled=0).upper_bound_
     given = uc.evaluate(y, score, unlabeled=0, prevalence=0.25)
-    assert estimated.upper_bound == given.upper_bound == pytest.approx(bound, rel=1e-12)
+    assert (
+        estimated.unknowns.upper_bound
+        == given.unknowns.upper_bound
+        == pytest.approx(bound, rel=1e-12)
+    )
     # Rounded up: what lies above the number that is printed is ruled out.
     assert f"above {math.ceil(100 * bound)} % ruled out" in str(given)
 
@@ -254,7 +258,7 @@ def test_the_interval_of_an_estimated_share_ends_where_more_is_ruled_out():
     for known in (None, share):
         found = uc.evaluate(y, score, unlabeled_prevalence=known)
         span = found.shares.unlabeled_prevalence_interval
-        assert span.high == pytest.approx(found.upper_bound, rel=1e-12)
+        assert span.high == pytest.approx(found.unknowns.upper_bound, rel=1e-12)
         assert span.low == pytest.approx(share.interval_.low, rel=1e-12)
         assert found.shares.unlabeled_prevalence < span.high
 

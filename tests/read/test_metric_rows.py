@@ -7,7 +7,7 @@ import pytest
 from sklearn import metrics
 
 import undercount as uc
-from undercount.read.checks import naive_check
+from undercount.checks.checklist import naive_check
 from undercount.show.text import bound_words
 
 THRESHOLD = 1.0

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.assume.review_sheet import make_sheet
 from undercount.count.draw import DrawnRows
 from undercount.count.review_file import as_review_csv
+from undercount.infer.reviews.sheet import make_sheet
 from undercount.read import unlabeled_rows
 from undercount.read.allocation import fill
 from undercount.read.plan import next_design
@@ -103,7 +103,7 @@ def test_a_further_round_draws_new_rows_of_the_same_strata(rows):
     both = second.answered(truth[second.rows])
     assert both.n_answered == 110
     found = uc.evaluate(y, score, unlabeled=0, reviews=both, threshold=1.5, labels="any")
-    assert found.reviewed.n_answered == 110
+    assert found.recovery.reviewed.n_answered == 110
     assert second.expected[50]["f1"] < first.expected[50]["f1"]
 
 

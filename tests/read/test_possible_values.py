@@ -8,12 +8,12 @@ from scipy.optimize import brentq
 from sklearn.linear_model import LogisticRegression
 
 import undercount as uc
+from undercount.assume.propensity.chances import Chances
+from undercount.checks.fair_sample import balance_check
 from undercount.errors import collect_warnings
 from undercount.estimate import possible_interval
+from undercount.infer.estimate_metric import estimate_metric
 from undercount.metric_facts import FACTS
-from undercount.read.chances import Chances
-from undercount.read.fair_sample import balance_check
-from undercount.read.intervals.estimate import estimate_metric
 
 Z = 1.959963984540054
 METRICS = ("precision", "f1", "specificity", "accuracy", "mcc")
@@ -144,7 +144,7 @@ def test_chances_stay_within_what_labels_allow(seed):
     for row in evaluation.rows:
         least, largest = FACTS[row.metric].range
         assert least <= row.estimate.low < row.estimate.high <= largest
-    assert evaluation.chances.bounds("precision", 3.0, 2.0).high <= most + 1e-12
+    assert evaluation.recovery.chances.bounds("precision", 3.0, 2.0).high <= most + 1e-12
     assert evaluation.require("precision >= 0.8").outcome == "inconclusive"
     assert {check.code for check in evaluation.checks if check.level == "fail"} >= {"UC022"}
 
@@ -195,7 +195,7 @@ def test_negatives_found_in_another_way_are_not_weighed():
     y = np.where(looked & truth, 1, np.where((score < 0) & ~truth, 0, -1))
     asked = np.where(y == 0, np.nan, chance)
     evaluation = uc.evaluate(y, score, unlabeled=-1, propensity=asked, threshold=2.0)
-    assert not evaluation.chances.looked.any()
+    assert not evaluation.recovery.chances.looked.any()
     assert all(check.level != "fail" for check in evaluation.checks)
 
 

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.assume.drawn_verdicts import Pool
-from undercount.assume.reviews import (
+from undercount.assume.reviewed.answers import ReviewAnswers
+from undercount.estimate import Interval
+from undercount.infer.reviews.drawn_verdicts import Pool
+from undercount.infer.reviews.intervals import ReviewedMetrics
+from undercount.infer.reviews.verdicts import (
     ReviewedCells,
     largest_share,
     share_of_slope,
     supposed_posterior,
     working_posterior,
 )
-from undercount.estimate import Interval
-from undercount.read.intervals.review_intervals import ReviewedMetrics
 from undercount.read.prices import MOST_CELLS, Prices, Supposition, coarse_counts, half_widths
-from undercount.read.reviewed import Reviewed
 from undercount.read.supposed_share import suppose_share
 
 
@@ -101,7 +101,7 @@ def test_what_is_promised_is_about_what_is_achieved(slope):
         plan = uc.plan_reviews(
             y, score, unlabeled=0, budget=100, threshold=1.5, unlabeled_prevalence=share
         )
-        found = Reviewed(counts_of(rows), plan.answered(truth[plan.rows])).estimate("f1", 1.5)
+        found = ReviewAnswers(counts_of(rows), plan.answered(truth[plan.rows])).estimate("f1", 1.5)
         achieved.append((found.high - found.low) / 2)
         supposed = Supposition(counts_of(rows), plan.prices.suppositions[0].reviews, share, slope)
         expected.append(half_widths([supposed], "f1", plan.design.sizes(), 0.95, 10).mean())
@@ -165,7 +165,7 @@ def test_the_range_holds_what_comes_of_it_where_labels_told_the_share(slope):
     for seed in range(8):
         truth, score, y = rows = draw(20 + seed, slope)
         plan = uc.plan_reviews(y, score, unlabeled=0, budget=200, threshold=1.5)
-        found = Reviewed(counts_of(rows), plan.answered(truth[plan.rows])).estimate("f1", 1.5)
+        found = ReviewAnswers(counts_of(rows), plan.answered(truth[plan.rows])).estimate("f1", 1.5)
         held.append((found.high - found.low) / 2 in plan.expected_range[200]["f1"])
     assert np.mean(held) >= 0.75
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import undercount as uc
+from undercount.infer.metric_name import KNOWN, MetricName, parse_metric
 from undercount.metric_facts import FACTS
 from undercount.read.contest import parse_contest
-from undercount.read.metric_name import KNOWN, MetricName, parse_metric
 from undercount.read.requirement import (
     Requirement,
     judge_requirement,

@@ -21,7 +21,7 @@ from sklearn.model_selection import (
 )
 
 import undercount as uc
-from undercount.read.labelled_chance import chance_threshold
+from undercount.checks.labelled_chance import chance_threshold
 
 SHUFFLED = StratifiedKFold(4, shuffle=True, random_state=0)
 

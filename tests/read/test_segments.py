@@ -12,13 +12,13 @@ import pytest
 from scipy import special, stats
 
 import undercount as uc
-from undercount.assume.mixture import design_of
+from undercount.assume.random_labels.hidden_share import fits_easily, label_heads, rates_fit
 from undercount.counts import ScoreCounts
-from undercount.prevalence.pooled import LabelPart, pool_shares, spread_between
+from undercount.infer.heads import HeadCounts
+from undercount.infer.mixture import design_of
+from undercount.infer.shared_labels import LabelPart, SharedLabels
+from undercount.prevalence.pooled import pool_shares, spread_between
 from undercount.read.evaluate import EvaluateOptions
-from undercount.read.hidden_share import fits_easily, label_heads, rates_fit
-from undercount.read.intervals.heads import HeadCounts
-from undercount.read.intervals.shared_labels import SharedLabels
 from undercount.read.segment_tests import (
     find_deviations,
     find_heterogeneity,
@@ -388,7 +388,7 @@ def test_each_segment_takes_its_part_of_the_chances():
         alone = uc.evaluate(y[here], score[here], propensity=chance[here], **options)
         got = {row.metric: row.estimate for row in found.row(name).rows}
         assert got == {row.metric: row.estimate for row in alone.rows}
-        assert found[name].chances.positives == alone.chances.positives
+        assert found[name].recovery.chances.positives == alone.recovery.chances.positives
     assert "must stand for more than none and fewer than all rows" in found.row("odd").note
     many = uc.evaluate(y, score, by=by, propensity=chance, target="population", **options)
     assert found.heterogeneity("recall") == many.heterogeneity("recall")

@@ -51,7 +51,7 @@ def test_a_bias_is_swept_among_random_labels_alone_and_the_reason_is_true(name):
     with pytest.raises(uc.InputError) as error:
         found.sweep("precision", over="gamma")
     assert (error.value.code, error.value.argument) == ("not-identified", "over")
-    if found.reviewed is None:  # then there are bounds, which the message names
+    if found.basis.review is None:  # then there are bounds, which the message names
         assert "bias_bounds() has the ends" in str(error.value)
         assert found.bias_bounds(2)["precision"].low < found["precision"].low
         return
@@ -117,9 +117,12 @@ def test_after_labels_and_reviews_the_best_threshold_is_of_both():
     drawn, found = rows(), evaluate("reviews and random labels")
     best = found.best_threshold("f1", over=0.8)
     assert found.best_threshold("f1").threshold == best.threshold
-    curve = found.reviewed.curve("random", found.counts_at(0.8))
+    curve = found.recovery.reviewed.curve("random", found.counts_at(0.8))
     assert best.f1 == pytest.approx(np.nanmax(curve.f1[1:]), abs=1e-12)
-    alone, labels = found.reviewed.curve("any"), uc.mixture_curve(found.counts, found.shares)
+    alone, labels = (
+        found.recovery.reviewed.curve("any"),
+        uc.mixture_curve(found.counts, found.shares),
+    )
     for other in (alone, labels):  # neither of which it is
         assert abs(np.nanmax(other.f1[1:]) - best.f1) > 1e-3
     truth, score = drawn["truth"], drawn["score"]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.read.intervals.estimate import estimate_metric
-from undercount.read.metric_name import read_top
+from undercount.infer.estimate_metric import estimate_metric
+from undercount.infer.metric_name import read_top
 
 SCORE = np.array([9, 8, 7, 7, 7, 7, 5, 4, 4, 2.0])
 TRUTH = np.array([1, 1, 1, 0, 1, 0, 0, 1, 0, 0])

@@ -156,7 +156,7 @@ def test_every_output_says_the_same(rows):
     facts = json.loads(evaluation.to_json())["models"][0]
     assert (facts["words"]["light"], facts["words"]["claim"]) == (light, judged)
     assert facts["verdict"]["light"] == "given"
-    assert facts["hidden_share"]["limit"] == evaluation.share_limit
+    assert facts["hidden_share"]["limit"] == evaluation.unknowns.limit
     for text in (" ".join(str(evaluation).split()), evaluation.to_markdown()):
         assert light in text
         assert judged in text
@@ -274,25 +274,25 @@ def sharp():
         evaluation = uc.evaluate(y, score, unlabeled=0, prevalence=1 / 3, threshold=2.5)
         share = evaluation.shares.unlabeled_prevalence
         fits = all(check.level == "ok" for check in evaluation.checks if check.code == "UC001")
-        if share > evaluation.largest_share + 0.01 and fits:
+        if share > evaluation.unknowns.largest_share + 0.01 and fits:
             return evaluation
     raise AssertionError
 
 
 @pytest.mark.parametrize("claim", ["precision >= 0.9", "roc_auc >= 0.95"])
 def test_a_true_share_within_chance_is_judged_by_the_interval(sharp, claim):
-    assert sharp.shares.unlabeled_prevalence < sharp.share_limit
+    assert sharp.shares.unlabeled_prevalence < sharp.unknowns.limit
     claimed = sharp.claiming(claim)
     assert claimed.verdict.light == "given"
     assert claimed.require(claim).outcome == "met"
     facts = json.loads(claimed.to_json())["models"][0]
     assert facts["verdict"]["light"] == "given"
-    assert facts["hidden_share"]["limit"] == sharp.share_limit > sharp.largest_share
+    assert facts["hidden_share"]["limit"] == sharp.unknowns.limit > sharp.unknowns.largest_share
     assert "ruled out" in str(claimed)
 
 
 def test_a_share_beyond_chance_is_still_ruled_out(sharp):
-    counts, share = sharp.counts, sharp.share_limit + 0.01
+    counts, share = sharp.counts, sharp.unknowns.limit + 0.01
     found = uc.evaluate(counts, unlabeled_prevalence=share, metrics=["roc_auc"])
     claimed = found.claiming("roc_auc >= 0.95")
     assert claimed.verdict.light == "unsupported"

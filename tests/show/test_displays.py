@@ -237,7 +237,9 @@ def test_an_unknown_keyword_is_named_with_the_method_and_those_it_has(display, k
         ("from_predictions", (y, probability)),
         ("from_estimator", (model, features, y)),
     ):
-        message = rf"{display.__name__}\.{method}\(\) got .* '{keyword}'; .*has unlabeled, name, "
+        message = (
+            rf"{display.__name__}\.{method}\(\) got .* '{keyword}'; .*has assume, unlabeled, name, "
+        )
         message += "truth, prevalence, unlabeled_prevalence, label_frequency, label_purity, sampl"
         with pytest.raises(TypeError, match=message):
             getattr(display, method)(*arguments, **shares)

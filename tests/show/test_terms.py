@@ -10,7 +10,7 @@ from undercount.assume.selection.model import METHODS as SELECTIONS
 from undercount.errors import CHECKS
 from undercount.read.estimator_table import METHODS
 from undercount.show.terms import explanation
-from undercount.show.verdict_words import GIVEN, IF_RANDOM, LIGHTS
+from undercount.show.verdict_words import GIVEN, LIGHTS
 
 # Words of tables, verdicts and pages that name something; the rest is plain English.
 PRINTED = (
@@ -18,7 +18,7 @@ PRINTED = (
     "unlabeled = negative",
     "true value", "needs", "ruled out", "hidden positives", "label purity", "Γ", "labelling bias",
     "random labels", "prevalence", "purity", "single-sample", "case-control", "calibration", "if",
-    "interval", "naive", IF_RANDOM, "random audit", "extrapolation", "normal-shape",
+    "interval", "naive", "if the audit was random", "random audit", "extrapolation", "normal-shape",
 )  # fmt: skip
 
 

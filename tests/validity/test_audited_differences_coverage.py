@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import binomtest, norm
-from tests.read.test_audit_differences import METRICS, draw, metrics_of
+from tests.assume.reviewed.test_audit_differences import METRICS, draw, metrics_of
 
 import undercount as uc
 

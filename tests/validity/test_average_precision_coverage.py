@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 import undercount as uc
-from undercount.read.intervals.estimate import estimate_metric
+from undercount.infer.estimate_metric import estimate_metric
 
 LEVELS = (0.8, 0.9, 0.95)
 

@@ -10,10 +10,10 @@ import pytest
 from scipy.special import expit
 
 from undercount.assume.bounds.bound_curve import bound_curve
-from undercount.assume.labelled import labelled_curve
 from undercount.counts import ScoreCounts
 from undercount.errors import MisfitWarning
 from undercount.estimate import Estimate
+from undercount.infer.labelled import labelled_curve
 from undercount.shares import Shares
 from undercount.show.displays import (
     N_GROUPS,

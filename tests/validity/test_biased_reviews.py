@@ -55,7 +55,7 @@ def test_a_test_of_the_labels_would_be_no_licence():
     held = []
     for seed in range(N_DRAWS):
         evaluation, _, truth = evaluate_one(seed, None)
-        reviewed = evaluation.reviewed
+        reviewed = evaluation.recovery.reviewed
         chosen = "any" if reviewed.rejected else "random"
         found = reviewed.estimate("recall", CUT, labels=chosen)
         held.append(found.low <= truth <= found.high)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.read.decisions import Goal, ThresholdSearch
-from undercount.read.intervals.estimate import estimate_metric
+from undercount.infer.decisions import Goal, ThresholdSearch
+from undercount.infer.estimate_metric import estimate_metric
 
 LEVELS = (0.8, 0.9, 0.95)
 N_DRAWS, N_GAINS = 600, 300

@@ -18,11 +18,11 @@ from scipy.special import expit
 
 import undercount as uc
 from undercount import metric_facts
-from undercount.assume.mixture import MixtureDesign
 from undercount.curve import PARAMETRIC
-from undercount.read.intervals.estimate import estimate_metric
-from undercount.read.intervals.heads import HeadCounts, RatePoint
-from undercount.read.intervals.threshold_intervals import threshold_interval
+from undercount.infer.estimate_metric import estimate_metric
+from undercount.infer.heads import HeadCounts, RatePoint
+from undercount.infer.mixture import MixtureDesign
+from undercount.infer.threshold_intervals import threshold_interval
 
 SHAPES = ("normal", "skewed", "tied")
 PREVALENCES = (0.05, 0.3, 0.6)

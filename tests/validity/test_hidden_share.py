@@ -15,8 +15,8 @@ from scipy.stats import norm
 from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef, roc_auc_score
 
 import undercount as uc
-from undercount.read.hidden_share import largest_fitting_share
-from undercount.read.intervals.estimated_share import estimate_end_by_end
+from undercount.assume.random_labels.hidden_share import largest_fitting_share
+from undercount.infer.estimated_share import estimate_end_by_end
 
 pytestmark = pytest.mark.slow
 LEVELS = (0.8, 0.9, 0.95)

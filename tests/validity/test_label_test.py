@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 import undercount as uc
-from undercount.read.reviewed import Reviewed
+from undercount.assume.reviewed.answers import ReviewAnswers
 from undercount.read.unlabeled_rows import UnlabeledRows
 
 ANSWERED = (5, 10, 20, 60, 100)
@@ -80,7 +80,7 @@ def p_values(design, goal, repeats, answered=ANSWERED, slope=0.0):
         for number, found in values.items():
             verdict = np.where(np.arange(len(chosen)) < number, truth[chosen], -1)
             reviews = uc.Reviews(chosen, verdict, score[chosen], plan.order, plan)
-            found.append(Reviewed(counts, reviews).p_value)
+            found.append(ReviewAnswers(counts, reviews).p_value)
     return values
 
 

@@ -12,7 +12,7 @@ import pytest
 from scipy.special import ndtr
 
 import undercount as uc
-from undercount.read.intervals.labelling_bias import bias_ends
+from undercount.infer.labelling_bias import bias_ends
 
 SHIFT, CUT = 1.5, 1.0
 LEVELS = (0.8, 0.9, 0.95)

@@ -1,4 +1,4 @@
-"""Reviewed rows: errors, coverage at three levels, and the test of random labels.
+"""ReviewAnswers rows: errors, coverage at three levels, and the test of random labels.
 
 `docs/evidence/reviews.md` has the figures; `benchmarks/reviews.py` measures more.
 """
@@ -13,7 +13,7 @@ from scipy.special import expit
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import undercount as uc
-from undercount.read.reviewed import Reviewed
+from undercount.assume.reviewed.answers import ReviewAnswers
 
 pytestmark = pytest.mark.slow
 LEVELS = (0.8, 0.9, 0.95)
@@ -63,7 +63,7 @@ def simulate(slope, budget, labels, repeats=REPEATS, shape="normal", **kind):
         counts = uc.ScoreCounts.from_rows(
             y, score, unlabeled=-1, compact=True, knots=[*plan.design.edges, cut]
         )
-        reviewed = Reviewed(counts, reviews, labels)
+        reviewed = ReviewAnswers(counts, reviews, labels)
         for level in LEVELS:
             estimator = replace(reviewed.metrics(labels), confidence_level=level)
             for metric, true in expected.items():
@@ -130,7 +130,7 @@ def test_plans_promise_a_range_that_holds(prevalence, slope):
         counts = uc.ScoreCounts.from_rows(
             y, score, unlabeled=-1, compact=True, knots=[*plan.design.edges, cut]
         )
-        reached = Reviewed(counts, plan.answered(truth[plan.rows])).estimate("f1", cut)
+        reached = ReviewAnswers(counts, plan.answered(truth[plan.rows])).estimate("f1", cut)
         span = plan.expected_range[200]["f1"]
         width = (reached.high - reached.low) / 2
         found.append([width, plan.expected[200]["f1"], span.low, span.high])
@@ -153,7 +153,7 @@ def test_sixty_random_labels_pass_the_test():
         counts = uc.ScoreCounts.from_rows(
             y, score, unlabeled=-1, compact=True, knots=[*plan.design.edges, cut]
         )
-        p_values.append(Reviewed(counts, plan.answered(truth[plan.rows])).p_value)
+        p_values.append(ReviewAnswers(counts, plan.answered(truth[plan.rows])).p_value)
     assert np.mean(np.array(p_values) < 0.05) < 0.08
 
 

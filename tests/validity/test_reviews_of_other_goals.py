@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 import undercount as uc
-from undercount.read.reviewed import Reviewed
+from undercount.assume.reviewed.answers import ReviewAnswers
 
 pytestmark = pytest.mark.slow
 
@@ -45,7 +45,7 @@ def test_average_precision_holds_after_a_plan_for_precision(labels, budget):
     for seed in range(DRAWS):
         truth, score, y, cut = draw(labels, seed)
         _, reviews, counts = review(truth, score, y, cut, seed, budget=budget, goal="precision")
-        found = Reviewed(counts, reviews, "any").estimate("average_precision")
+        found = ReviewAnswers(counts, reviews, "any").estimate("average_precision")
         held.append(found.low <= average_precision_score(truth, score) <= found.high)
     assert np.mean(held) >= 0.95 - 3 * (0.95 * 0.05 / DRAWS) ** 0.5
 
@@ -58,7 +58,7 @@ def test_a_further_round_is_as_wide_as_its_range_says(labels):
         rows = draw(labels, seed)
         _, reviews, _ = review(*rows, seed, budget=100, goal="precision")
         plan, joined, counts = review(*rows, seed, budget=150, goal="recall", reviews=reviews)
-        recall = Reviewed(counts, joined, "any").estimate("recall", rows[-1])
+        recall = ReviewAnswers(counts, joined, "any").estimate("recall", rows[-1])
         got.append((recall.high - recall.low) / 2)
         promised.append(plan.expected[150]["recall"])
         above.append(got[-1] > plan.expected_range[150]["recall"].high)
@@ -80,7 +80,7 @@ def test_average_precision_of_rare_positives_holds(labels, budget, goal):
         y = np.where(truth & (rng.random(len(truth)) < 0.4), 1, 0)
         rows = truth, score, y, 2.5
         _, reviews, counts = review(*rows, seed, budget=budget, goal=goal)
-        found = Reviewed(counts, reviews, labels).estimate("average_precision")
+        found = ReviewAnswers(counts, reviews, labels).estimate("average_precision")
         held.append(found.low <= average_precision_score(truth, score) <= found.high)
     assert np.mean(held) >= 0.95 - 3 * (0.95 * 0.05 / DRAWS) ** 0.5
 

@@ -19,15 +19,16 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
 import undercount as uc
+from undercount.assume.propensity.chances import Chances
+from undercount.assume.propensity.deployed import ChancesDeployment
+from undercount.assume.propensity.differences import chance_differences
+from undercount.assume.random_labels.deployed_differences import DeployedPaired
+from undercount.checks.fair_sample import groups_check
 from undercount.errors import collect_warnings
-from undercount.read.chance_differences import chance_differences
-from undercount.read.chances import Chances
-from undercount.read.deployed import Deployment
-from undercount.read.deployed_differences import DeployedPaired
-from undercount.read.fair_sample import groups_check
-from undercount.read.intervals.clusters import ClusterRows, read_clusters
-from undercount.read.intervals.counted_clusters import CountedClusters
-from undercount.read.intervals.estimate import estimate_metric
+from undercount.infer.clusters import ClusterRows, read_clusters
+from undercount.infer.counted_clusters import CountedClusters
+from undercount.infer.deployed import Deployment
+from undercount.infer.estimate_metric import estimate_metric
 
 THRESHOLD = 1.0
 POINTS = ("recall", "precision", "f1")
@@ -197,7 +198,7 @@ def cover_chances_there(n, slope, base, there, *, repeats=REPEATS, seed=15):
         found = Chances.of(y, score, chance, unlabeled=0)
         levels = [replace(found, confidence_level=level) for level in LEVELS]
         with collect_warnings():  # of few labels
-            moved = [Deployment.of_chances(at, there, THRESHOLD) for at in levels]
+            moved = [ChancesDeployment.of(at, there, THRESHOLD) for at in levels]
             estimates.append(
                 {name: [ends(at.estimate(name, place(name))) for at in moved] for name in METRICS}
             )
@@ -267,7 +268,7 @@ def cover_differences_there(
                 threshold=THRESHOLD,
                 **ask,
             )
-            paired = DeployedPaired(made.paired.models, there)
+            paired = DeployedPaired(made.pairing.paired.models, there)
         found = {name: [] for name in METRICS}
         for level, name in itertools.product(LEVELS, METRICS):
             paired.level = level

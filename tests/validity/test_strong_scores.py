@@ -8,7 +8,7 @@ from scipy.special import ndtr
 from sklearn.metrics import roc_auc_score
 
 import undercount as uc
-from undercount.read.intervals.estimate import estimate_metric
+from undercount.infer.estimate_metric import estimate_metric
 
 SETTINGS = [
     # prevalence, label frequency, separation in standard deviations, rows

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import undercount as uc
-from undercount.read.intervals.estimate import estimate_metric
+from undercount.infer.estimate_metric import estimate_metric
 
 TRUE_AREA = {"average_precision": average_precision_score, "roc_auc": roc_auc_score}
 WEIGHTS = {

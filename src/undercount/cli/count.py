@@ -73,7 +73,7 @@ def count(data: tuple[str, ...], output: str, **options: Any) -> int:
         table_fingerprints,
         write_counts,
     )
-    from undercount.read.flagged_check import knots_at  # noqa: PLC0415
+    from undercount.count.knots import knots_at  # noqa: PLC0415
 
     check_name(output)
     if len(options["scores"]) != 1:

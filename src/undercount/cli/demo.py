@@ -80,13 +80,13 @@ def evaluate_fraud() -> "tuple[list[Evaluation], list[str]]":
     """Evaluate the two models of the bundled case, nothing told but the labels."""
     from undercount.cli.inputs import count_rows  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.data.fraud import fraud_path  # noqa: PLC0415
-    from undercount.read.counted_model import CountedModel  # noqa: PLC0415 - only when needed
+    from undercount.infer.scored_rows import ScoredRows  # noqa: PLC0415 - only when needed
     from undercount.read.evaluate_models import evaluate_models  # noqa: PLC0415
 
     models = {}
     for name, threshold in THRESHOLDS.items():
         reading = count_rows([str(fraud_path())], "is_fraud", [name], knots=[threshold])
-        models[name] = CountedModel(reading.counts[name], threshold)
+        models[name] = ScoredRows(reading.counts[name], threshold)
     return list(evaluate_models(models).values()), reading.notes
 
 
@@ -110,10 +110,10 @@ def review_fraud() -> "Evaluation":
 
 def find_truth(evaluations: "list[Evaluation]") -> tuple[list[list[float]], float]:
     """Return what the hidden truth gives for each row of the tables, and the hidden share."""
-    from undercount.assume.labelled import labelled_curve  # noqa: PLC0415 - only when needed
     from undercount.count.files import read_numbers  # noqa: PLC0415
     from undercount.counts import ScoreCounts  # noqa: PLC0415
     from undercount.data.fraud import fraud_path, fraud_truth_path  # noqa: PLC0415
+    from undercount.infer.labelled import labelled_curve  # noqa: PLC0415 - only when needed
 
     scores = read_numbers([str(fraud_path())], [evaluation.name for evaluation in evaluations])
     truth = read_numbers([str(fraud_truth_path())], ["truth"])["truth"]

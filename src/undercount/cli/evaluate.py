@@ -33,10 +33,9 @@ from undercount.cli.options import (
     output_options,
     reading_options,
     refuse_repeated,
-    review_arguments,
     review_options,
-    share_arguments,
     share_options,
+    wanted_and_assumed,
 )
 from undercount.cli.segments import (
     evaluate_by,
@@ -112,15 +111,15 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     """Evaluate the scores of DATA (CSV, TSV, Parquet, JSON lines, globs, - or a counts file)."""
     from undercount.cli.inputs import read, read_kept  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
-    from undercount.read.flagged_check import knots_at  # noqa: PLC0415
-    from undercount.read.metric_name import asks_top, parse_metric  # noqa: PLC0415
+    from undercount.count.knots import knots_at  # noqa: PLC0415
+    from undercount.infer.metric_name import asks_top, parse_metric  # noqa: PLC0415
 
     if options["by"]:
         refuse_beside_segments(options)
     else:
         refuse_shares_of_segments(options)
     if options["odds_ratio"] is not None and (options["reviews"] or options["audited"]):
-        from undercount.read.bias_bounds import no_bias_words  # noqa: PLC0415 - only when needed
+        from undercount.infer.labelling_bias import no_bias_words  # noqa: PLC0415
 
         raise InputError(
             f"--gamma does not go with --reviews or --audited: {no_bias_words(options['labels'])}"
@@ -188,7 +187,7 @@ def share_of_sources(
 
 def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:
     """Write the data and columns of a model as the command line names them."""
-    from undercount.read.metric_name import short_number  # noqa: PLC0415 - only when needed
+    from undercount.infer.metric_name import short_number  # noqa: PLC0415 - only when needed
 
     if options["label"] is None:  # counts or two files, of which no row can be chosen
         return "ROWS --label COLUMN --score COLUMN"
@@ -221,7 +220,7 @@ def _database_words(options: dict[str, Any]) -> list[str]:
 
 def _one_threshold(given: tuple[float, ...]) -> float | None:
     if len(given) > 1:
-        from undercount.read.metric_name import short_number  # noqa: PLC0415 - only when needed
+        from undercount.infer.metric_name import short_number  # noqa: PLC0415 - only when needed
 
         shown = " and ".join(short_number(threshold) for threshold in given)
         raise InputError(
@@ -232,30 +231,20 @@ def _one_threshold(given: tuple[float, ...]) -> float | None:
 
 
 def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
-    from undercount.read.counted_model import CountedModel  # noqa: PLC0415 - only when needed
-    from undercount.read.deployed import read_deploy_prevalence  # noqa: PLC0415
+    from undercount.infer.scored_rows import ScoredRows  # noqa: PLC0415 - only when needed
     from undercount.read.evaluate_models import evaluate_models  # noqa: PLC0415 - only when needed
 
     resampling = options["prevalence_interval"] not in (None, "calibrated")
     threshold = options.get("threshold")
     models = reading.models or {
-        name: CountedModel.of_counts(counts, threshold) for name, counts in reading.counts.items()
+        name: ScoredRows.of_counts(counts, threshold) for name, counts in reading.counts.items()
     }
+    with progress(f"estimating {', '.join(models)}", options) as tell:
+        asked = wanted_and_assumed(options, reading, tell if resampling else None)
+        made = evaluate_models(models, *asked)
     there = options.get("deploy_prevalence")
     if there is not None:
-        looked = bool(options["reviews"] or options["audited"])
-        there = read_deploy_prevalence(there, reviewed=looked)
-    with progress(f"estimating {', '.join(models)}", options) as tell:
-        made = evaluate_models(
-            models,
-            prevalence_interval=options["prevalence_interval"],
-            n_resamples=options["n_resamples"],
-            progress=tell if resampling else None,
-            **review_arguments(options),
-            top=options.get("top"),
-            metrics=list(options.get("metrics") or ()) or None,
-            **share_arguments(options, reading.sampling),
-        )
+        there = next(iter(made.values())).recovery.read_prevalence(there)
     more: dict[str, Any] = {name: options.get(name) for name in ("costs", "odds_ratio")}
     return [
         replace(_with_source_test(each, reading), deploy_prevalence=there, **more)
@@ -265,10 +254,10 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
 
 def _with_source_test(evaluation: "Evaluation", reading: "Reading") -> "Evaluation":
     """Add whether two sources of labels contradict that labels are a fair sample (UC022)."""
-    from undercount.read.fair_sample import found_check  # noqa: PLC0415 - only when needed
+    from undercount.checks.fair_sample import found_check  # noqa: PLC0415 - only when needed
 
     test = reading.source_tests.get(evaluation.name)
-    if test is None or evaluation.reviewed is not None:  # reviews suppose nothing of labels
+    if test is None or evaluation.basis.review is not None:  # which suppose nothing of labels
         return evaluation
     return replace(evaluation, checks=(*evaluation.checks, found_check(test)))
 

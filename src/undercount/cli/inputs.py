@@ -35,9 +35,9 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
+    from undercount.infer.scored_rows import ScoredRows
     from undercount.prevalence.fair_scores import ScoreTest
     from undercount.prevalence.late_labels import LateLabels
-    from undercount.read.counted_model import CountedModel
 
 RECODE = (
     "Say which label means positive with --positive-label VALUE, recode positives as 1 and "
@@ -81,7 +81,8 @@ class Reading:
     segments: dict[str, dict[Hashable, ScoreCounts]] = field(default_factory=dict)
     sources: tuple[int, int, int, int] | None = None  # found by first, second, both, of rows
     source_tests: "dict[str, ScoreTest]" = field(default_factory=dict)  # of each score column
-    models: "dict[str, CountedModel]" = field(default_factory=dict)
+    propensity: Any = None  # chances of a label, if they were read
+    models: "dict[str, ScoredRows]" = field(default_factory=dict)
     place: NDArray[np.intp] | None = None  # of each row that was kept, in its file
     by: list[NDArray[Any]] = field(default_factory=list)  # the segment of each, column by column
     cluster: NDArray[Any] | None = None
@@ -199,21 +200,17 @@ def read_kept(
             f"{'--chance' if options['chance'] else '--found'} needs rows, and a database hands "
             "over counts; write the rows to a file and name that"
         )
-    from undercount.read.counted_model import count_model  # noqa: PLC0415 - only when needed
+    from undercount.infer.scored_rows import count_model  # noqa: PLC0415 - only when needed
 
     refuse_no_data(data)
     refuse_counts(data, OF_ROWS)
     rows = take_dates(read_models(data, options), options)
-    about = {"target": options["target"] or "dataset"}
-    about["confidence_level"] = options["confidence_level"]
     models = {}
     for name, score in rows.scores.items():
         threshold = options["threshold"]
         model = count_model(
-            rows.labels, score, None, rows.weights, threshold, knots, compact=compact
+            rows.labels, score, None, rows.weights, threshold, lambda _: knots, compact=compact
         ).with_clusters(rows.cluster)
-        if rows.chance is not None:
-            model = model.with_chances(rows.chance, **about)
         models[name] = model
     counts = {name: model.counts for name, model in models.items()}
     return Reading(
@@ -224,6 +221,7 @@ def read_kept(
         place=rows.place,
         by=rows.by,
         cluster=rows.cluster,
+        propensity=rows.chance,
     )
 
 
@@ -335,7 +333,7 @@ def _count_segments(
 
 
 @dataclass(frozen=True)
-class ScoredRows:
+class RowsRead:
     """Hold the rows that have a score, what labels they carry, and what was read."""
 
     scored: Any  # DuckDB's relation, or a table of Ibis
@@ -345,7 +343,7 @@ class ScoredRows:
 
 def find_rows(
     source: Source, relation: duckdb.DuckDBPyRelation, label: str, scores: Sequence[str]
-) -> ScoredRows:
+) -> RowsRead:
     """Leave out the rows without a score, and look which labels the others have."""
     total = relation.count("*").fetchall()[0][0]
     if total == 0:
@@ -358,7 +356,7 @@ def find_rows(
     if not found:
         refuse_no_score(scores, source.place)
     dropped = total - sum(number for _, number in found)
-    return ScoredRows(kept, dict(found), read_words(total, dropped))
+    return RowsRead(kept, dict(found), read_words(total, dropped))
 
 
 def names_database(data: tuple[str, ...], options: dict[str, Any]) -> bool:
@@ -390,7 +388,7 @@ def _count_database(options: dict[str, Any], by: Sequence[str], **how: Any) -> R
 @contextmanager
 def open_rows(
     options: dict[str, Any], label: str, scores: Sequence[str], others: Sequence[str] = ()
-) -> Iterator[ScoredRows]:
+) -> Iterator[RowsRead]:
     """Leave out a table's rows without a score, and look which labels the others have."""
     _refuse(options, ("positive_label",), "a database", CASE)
     with open_table(options["database"], options["table"], options["query"]) as table:
@@ -403,7 +401,7 @@ def open_rows(
         first.refuse_none(scores, place)
         words = read_words(first.rows, first.rows - sum(first.scored.values()))
         try:
-            yield ScoredRows(keep_scored(frame, scores).to_native(), first.scored, words)
+            yield RowsRead(keep_scored(frame, scores).to_native(), first.scored, words)
         except InputError:  # perhaps for no other reason
             first.refuse_other(total_labels(frame, label, scores), place)
             raise

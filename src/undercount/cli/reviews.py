@@ -12,13 +12,11 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.review_sheet import check_same_rows, sheet_reviews
-from undercount.assume.reviews import ReviewDesign, Reviews
 from undercount.cli.inputs import (
     EITHER,
     RECODE,
     ModelColumns,
-    ScoredRows,
+    RowsRead,
     find_rows,
     infer_coding,
     join_sources,
@@ -36,14 +34,16 @@ from undercount.count.arrays import row_words
 from undercount.count.draw import sample_scores, with_position
 from undercount.count.files import refuse_text, relation_of
 from undercount.count.frames import count_scores
+from undercount.count.knots import knots_at
 from undercount.count.review_file import ReviewSheet, read_review_files
 from undercount.count.sources import Source, open_source
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
+from undercount.infer.heads import threshold_of_top
+from undercount.infer.metric_name import short_number, top_words
+from undercount.infer.reviews.sheet import check_same_rows, sheet_reviews
+from undercount.infer.reviews.verdicts import ReviewDesign, Reviews
 from undercount.read.evaluation import Evaluation
-from undercount.read.flagged_check import knots_at
-from undercount.read.intervals.heads import threshold_of_top
-from undercount.read.metric_name import short_number, top_words
 from undercount.read.plan import design_reviews, next_design, with_goal
 from undercount.read.plan_rows import RowPlan, count_rival, draw_plan
 from undercount.read.prices import Prices
@@ -120,7 +120,7 @@ def _plan_table(
 
 
 def _plan(
-    rows: ScoredRows,
+    rows: RowsRead,
     everything: Any,
     label: str,
     scores: list[str],
@@ -168,7 +168,7 @@ def _plan(
 
 
 def _thresholds(
-    rows: ScoredRows,
+    rows: RowsRead,
     scores: list[str],
     columns: dict[str, Any],
     options: dict[str, Any],

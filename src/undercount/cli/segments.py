@@ -2,11 +2,12 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from undercount.cli.command import print_notes, prints, progress
 from undercount.cli.gate import refuse_other_models, report_verdict
-from undercount.cli.options import share_arguments
+from undercount.cli.options import wanted_and_assumed
 from undercount.cli.streams import print_text, tell
 from undercount.errors import InputError, suggest
 
@@ -116,34 +117,29 @@ def _evaluate(name: str, reading: "Reading", options: dict[str, Any]) -> "Evalua
     segments = _split(name, reading, options)
     options = _name_shares(options, segments)
     with progress(f"estimating segments of {name}", options):
-        return evaluate_segments(
-            name,
-            segments,
-            prevalence_interval=options["prevalence_interval"],
-            n_resamples=options["n_resamples"],
-            top=options.get("top"),
-            metrics=list(options.get("metrics") or ()) or None,
-            **share_arguments(options, reading.sampling),
-        )
+        wanted, assumption = wanted_and_assumed(options, reading)
+        return evaluate_segments(name, replace(segments, assumption=assumption), wanted)
 
 
 def _split(name: str, reading: "Reading", options: dict[str, Any]) -> "SegmentModels":
     """Return the segments of one score: of rows that were kept, or of counts."""
     import numpy as np  # noqa: PLC0415 - only when needed
 
-    from undercount.read.counted_model import CountedModel  # noqa: PLC0415
+    from undercount.infer.scored_rows import ScoredRows  # noqa: PLC0415
     from undercount.read.segment_rows import (  # noqa: PLC0415
         SegmentModels,
         name_parts,
-        split_model,
+        split_rows_of,
     )
 
     threshold, column = options.get("threshold"), ", ".join(options["by"])
     if reading.models:
         every = [_as_numbers(each) for each in reading.by]
         by = every[0] if len(every) == 1 else every
-        return split_model(reading.models[name], by, column, reading.cluster)
-    whole = CountedModel(reading.counts[name], threshold)
+        wanted, assumption = wanted_and_assumed(options, reading)
+        about = assumption, wanted, by, column, reading.cluster
+        return split_rows_of(reading.models[name], *about)
+    whole = ScoredRows(reading.counts[name], threshold)
     counted = reading.segments[name]
     keys = np.empty(len(counted), object)
     keys[:] = list(counted)  # tuples, where there are several columns, stay whole

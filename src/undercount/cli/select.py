@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from undercount.assume.selection.model import SelectionModel
     from undercount.cli.inputs import LookedRows
     from undercount.errors import Check
-    from undercount.read.evaluation import MetricRow
+    from undercount.infer.metric_row import MetricRow
     from undercount.read.requirement import Requirement, Verdict
     from undercount.show.selection import SelectionReport
 
@@ -140,7 +140,7 @@ def _fit(rows: "LookedRows", options: dict[str, Any]) -> "SelectionModel":
 
 def _table(model: "SelectionModel", threshold: float | None) -> "list[MetricRow]":
     """Estimate each metric beside its biased value among the rows looked at."""
-    from undercount.read.evaluation import MetricRow  # noqa: PLC0415 - only when needed
+    from undercount.infer.metric_row import MetricRow  # noqa: PLC0415 - only when needed
 
     asked: list[tuple[str, float | None]] = [(metric, None) for metric in AREAS]
     asked += [(metric, threshold) for metric in POINTS if threshold is not None]

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import brentq
@@ -12,29 +12,13 @@ from scipy.special import expit, logit, ndtri
 from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.estimate import Estimate
+from undercount.infer.shared_labels import SMALLEST, LabelPart
 from undercount.prevalence.low_end import SCORES_ALONE
 
-# Shares nearer to 0 or 1 have no log odds that an error could be told on.
-SMALLEST = 1e-4
 # Labels times the variance of the log odds by chance, as simulated segments have it.
 CHANCE = 4.0
 WIDEST_SPREAD = 100.0
 NEEDS = ("random labels", SCORES_ALONE, "segments alike in part")
-
-
-class LabelPart(NamedTuple):
-    """Say how far the chance of a segment's own labels is in its share.
-
-    Attributes
-    ----------
-    variance : float
-        Of the log odds of the segment's own estimate, by that chance.
-    kept : float
-        Part of it that pooling left: 1 of a share that nothing was drawn into.
-    """
-
-    variance: float
-    kept: float
 
 
 @dataclass(frozen=True)

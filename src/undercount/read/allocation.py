@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from undercount.assume.reviews import IntArray
 from undercount.curve import FloatArray
+from undercount.infer.reviews.verdicts import IntArray
 
 # Part of the budget that is spread over all rows, so that every metric can be estimated.
 FLOOR = 0.1

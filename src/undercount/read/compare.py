@@ -4,13 +4,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
-
-from undercount.assume.mixture import design_of
-from undercount.assume.review_sheet import as_reviews
-from undercount.assume.reviews import CrossedCells
+from undercount.assume.base import Assumption, Pairing
+from undercount.assume.builder import assumption_of
+from undercount.checks.percentages import percents_beside
 from undercount.count.arrays import refuse_other_order
 from undercount.count.columns import backend_of, is_frame, make_frame, take_columns
 from undercount.count.tensors import rows_to_host
@@ -26,51 +24,26 @@ from undercount.errors import (
     read_threshold,
 )
 from undercount.estimate import Estimate
-from undercount.metric_facts import FACTS, OUT_OF_FOLD, RIGHT_LABELS
-from undercount.prevalence.late_labels import LateLabels
-from undercount.read.audit_differences import audited_differences, audited_models
-from undercount.read.chance_differences import chance_differences
-from undercount.read.contest import Contest, parse_conditions
-from undercount.read.counted_model import (
-    CountedModel,
-    RecountableRows,
+from undercount.infer.difference import AREAS, POINTS, TARGET_OF, Difference, Question
+from undercount.infer.heads import threshold_of_top
+from undercount.infer.metric_name import short_number
+from undercount.infer.scored_rows import (
     count_model,
     name_columns,
     take_column,
 )
-from undercount.read.deployed import read_deploy_prevalence
-from undercount.read.deployed_differences import DeployedPaired, deployed_differences
-from undercount.read.differences import (
-    AREAS,
-    POINTS,
-    TARGET_OF,
-    Difference,
-    Model,
-    Paired,
-    Question,
-    holm_adjusted,
-)
+from undercount.infer.workload import Workload
+from undercount.metric_facts import FACTS, OUT_OF_FOLD, RIGHT_LABELS
+from undercount.read.contest import Contest, parse_conditions
 from undercount.read.evaluate import evaluate
-from undercount.read.evaluate_models import evaluate_models
+from undercount.read.evaluate_models import evaluate_models, split_options
 from undercount.read.evaluation import NOTHING, Evaluation, render
-from undercount.read.intervals.clusters import KIND_LABELS
-from undercount.read.intervals.flagged_rows import Cut, KindScores
-from undercount.read.intervals.heads import threshold_of_top
-from undercount.read.intervals.paired import ModelRows
-from undercount.read.intervals.review_intervals import ReviewedMetrics
 from undercount.read.leaderboard import Standing, standings, turn
-from undercount.read.metric_name import short_number
-from undercount.read.percentages import percents_beside
 from undercount.read.requirement import Requirement, Verdict, check_words
-from undercount.read.review_differences import ReviewedModel, reviewed_differences
-from undercount.read.workload import Workload, cut_at, workload_size
-from undercount.shares import reads_scores
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from undercount.read.chances import Chances
-    from undercount.read.reviewed import Reviewed
 
 # What is compared if each model flags as many rows: of so many, how many are real.
 WORKLOAD_METRICS = ("precision", "recall")
@@ -95,8 +68,8 @@ class Comparison:
     workload : Workload, optional
         The same if each model flags as many rows; None with labelling chances, which speak of
         thresholds, and with reviews if no `top` was asked for.
-    paired : Paired
-        The models' rows, from which the differences were made.
+    pairing : Pairing
+        The models side by side, from which the differences were made.
 
     Examples
     --------
@@ -118,7 +91,7 @@ class Comparison:
     question: Question
     by: str
     workload: Workload | None
-    paired: Paired = field(repr=False)
+    pairing: Pairing = field(repr=False)
 
     @property
     def confidence_level(self) -> float:
@@ -126,23 +99,19 @@ class Comparison:
         return next(iter(self.evaluations.values())).confidence_level
 
     @property
-    def chances_given(self) -> bool:
-        """Whether labels were given with chances of their own, which tell the share."""
-        return next(iter(self.evaluations.values())).chances is not None
+    def first(self) -> Evaluation:
+        """The evaluation of the first model: all rest on the same assumption."""
+        return next(iter(self.evaluations.values()))
 
     @property
     def needs(self) -> tuple[str, ...]:
         """What the differences rest on, as each metric's `needs` says it of one model."""
         known = [need for found in self.differences for need in found.difference.needs]
         first = next(iter(self.evaluations.values()))
-        share = first.share_needs if "prevalence" in known else ()
-        right = (RIGHT_LABELS,) if first.supposes_right_labels else ()
-        return tuple(dict.fromkeys((*known, *share, *self._audit_needs, *right, OUT_OF_FOLD)))
-
-    @property
-    def _audit_needs(self) -> tuple[str, ...]:
-        reviewed = next(iter(self.evaluations.values())).reviewed
-        return () if reviewed is None else reviewed.audit_needs
+        share = first.unknowns.needs if "prevalence" in known else ()
+        right = (RIGHT_LABELS,) if first.recovery.supposes_right_labels else ()
+        named_by_all = self.first.recovery.further_needs
+        return tuple(dict.fromkeys((*known, *share, *named_by_all, *right, OUT_OF_FOLD)))
 
     def difference(
         self, metric: str, one: str | None = None, other: str | None = None
@@ -202,11 +171,9 @@ class Comparison:
                 "compare",
                 argument="deploy_prevalence",
             )
-        reviewed = any(each.reviewed is not None for each in self.evaluations.values())
-        share = read_deploy_prevalence(asked, reviewed=reviewed)
-        found = deployed_differences(self.paired, share)
-        first = next(iter(self.evaluations.values()))
-        return _leave_open(found) if first.share_range_only else found
+        share = self.first.recovery.read_prevalence(asked)
+        metrics = (*AREAS, *POINTS) if self.first.threshold is not None else AREAS
+        return self.pairing.carried(metrics, share)
 
     def leaderboard(
         self, metric: str | None = None, *, same_workload: bool = False
@@ -248,29 +215,17 @@ class Comparison:
         known = self.estimates_of(name)[metric]
         if not known.range_only:
             return known.value
-        return self.paired.models[name].value(metric, 0 if metric in POINTS else None)
-
-    def leaving_open(self) -> "Comparison":
-        """Return the same without values that labels and scores do not point to."""
-        if not next(iter(self.evaluations.values())).share_range_only:
-            return self
-        work = self.workload
-        if work is not None:
-            work = replace(work, differences=_leave_open(work.differences))
-        return replace(self, differences=_leave_open(self.differences), workload=work)
+        return self.pairing.reference(name, metric)
 
     def leaves_open(self, metric: str) -> bool:
         """Whether a metric depends on a share of which labels and scores leave a range only."""
         first = next(iter(self.evaluations.values()))
-        return first.share_range_only and FACTS[metric].needs_prevalence
+        return first.unknowns.range_only and FACTS[metric].needs_prevalence
 
     def estimates_of(self, name: str) -> dict[str, Estimate]:
-        """Return what is known of a model at its threshold, by metric; verdicts go first."""
+        """Return what is known of a model at its threshold, by metric."""
         check_choice("name", name, tuple(self.evaluations))
-        evaluation = self.evaluations[name]
-        if evaluation.reviewed is not None:
-            return {row.metric: row.estimate for row in evaluation.rows}
-        return dict(self.paired.models[name].table)
+        return {row.metric: row.estimate for row in self.evaluations[name].standard().rows}
 
     def across_shares(self, metric: str | None = None) -> dict[str, FloatArray]:
         """Follow a metric of every model along the share of hidden positives that scores allow.
@@ -282,21 +237,14 @@ class Comparison:
         """
         metric = self.by if metric is None else metric
         self.difference(metric)  # says which there are
-        source = next(iter(self.evaluations.values())).determined_by
+        source = next(iter(self.evaluations.values())).basis.determined_by
         if source:
             raise InputError(
                 f"the prevalence is determined by the {source}, and is not free to move; compare "
                 "at other thresholds instead",
                 code=NOT_IDENTIFIED,
             )
-        shares = np.linspace(0.0, self.paired.top, SHARES)
-        cut = 0 if metric in POINTS else None
-        models = self.paired.models.items()
-        least, most = FACTS[metric].range
-        values = {
-            name: np.clip(model.values(metric, cut, shares), least, most) for name, model in models
-        }
-        return {"unlabeled_prevalence": shares, **values}
+        return self.pairing.across(metric)
 
     def require(self, *conditions: str) -> Verdict:
         """Judge conditions such as "new.recall > old.recall" or "new.precision >= 0.7".
@@ -345,7 +293,10 @@ class Comparison:
         fixed = not found.depends_on_prevalence and contest.margin == 0
         here = fixed and contest.deploy_prevalence is None
         needs = (need for need in found.difference.needs if not (here and need == "prevalence"))
-        return replace(found.difference, needs=tuple(dict.fromkeys((*needs, *self._audit_needs))))
+        return replace(
+            found.difference,
+            needs=tuple(dict.fromkeys((*needs, *self.first.recovery.further_needs))),
+        )
 
     def _share_doubt(self, contest: Contest, found: Difference) -> str:
         """Say where a difference passes what is asked of it, if the share is only estimated.
@@ -355,12 +306,10 @@ class Comparison:
         """
         evaluation, there = self.evaluations[contest.one], contest.deploy_prevalence
         fixed = not found.depends_on_prevalence and contest.margin == 0
-        if fixed or not evaluation.share_estimated:
+        if fixed or not evaluation.recovery.share_estimated:
             return ""
-        cut = 0 if contest.metric in POINTS else None
-        paired = self.paired if there is None else DeployedPaired(self.paired.models, there)
-        gap = paired.gap(contest.metric, cut, contest.one, contest.other)
-        at = gap.crossover(contest.margin)
+        pair = contest.metric, contest.one, contest.other
+        at = self.pairing.crossover(*pair, contest.margin, there)
         if math.isnan(at):
             return ""
         taken = evaluation.shares.unlabeled_prevalence
@@ -444,6 +393,7 @@ def compare(
     y: Any,
     scores: Mapping[str, Any] | Sequence[str],
     *,
+    assume: Assumption | None = None,
     label: str | None = None,
     threshold: float | Mapping[str, float] | None = None,
     top: float | None = None,
@@ -469,6 +419,8 @@ def compare(
     scores : mapping or list of str
         Name of each model → its scores; of a frame the columns of scores, in a list or by the
         names of their models.
+    assume : Assumption, optional
+        How the labels came about, as in `evaluate`.
     label : str, optional
         Of a frame the column of labels.
     threshold : float or mapping, optional
@@ -511,11 +463,11 @@ def compare(
     >>> comparison.difference("roc_auc").depends_on_prevalence
     False
     """
-    backend = ""
+    backend, frame = "", None
     if label is not None or is_frame(y):
         backend = backend_of(y) if is_frame(y) else ""
-        for name in ("cluster", "propensity"):
-            options[name] = take_column(y, name, options.get(name))
+        frame = y
+        options["cluster"] = take_column(y, "cluster", options.get("cluster"))
         y, scores = _take_models(y, label, scores)
     if not isinstance(scores, Mapping):
         raise InputError(
@@ -530,217 +482,54 @@ def compare(
     unknown = sorted(set(options) - set(signature(evaluate).parameters))
     if unknown:
         raise TypeError(f"compare() got an unexpected keyword argument {unknown[0]!r}")
-    propensity, covariates = options.pop("propensity", None), options.pop("covariates", None)
-    _refuse_in_comparisons(propensity, covariates, top)
-    thresholds, cluster = _thresholds(threshold, scores), options.pop("cluster", None)
-    first = next(iter(scores.values()))
-    refuse_other_order(
-        y=y, score=first, cluster=cluster, propensity=propensity, covariates=covariates
-    )
-    at_top = by in POINTS and options.get("sampling") != "case-control"
+    wanted, given = split_options(options)
+    there, cluster = given.pop("deploy_prevalence", None), given.pop("cluster", None)
+    assumption = assumption_of({"assume": assume, **given})
+    columns = assumption.columns
+    if frame is not None:
+        columns = {name: take_column(frame, name, each) for name, each in columns.items()}
+        assumption = assumption.with_columns(columns)
+    _check_comparable(assumption)
+    thresholds, first_score = _thresholds(threshold, scores), next(iter(scores.values()))
+    refuse_other_order(y=y, score=first_score, cluster=cluster, **columns)
+    at_top = by in POINTS and not assumption.apart
     thresholds = thresholds or _top_thresholds(
         top if at_top else None, y, scores, unlabeled, sample_weight
     )
-    # With impure labels average precision and the areas' intervals need every score.
-    purity = options.get("label_purity", 1.0)
-    pure = isinstance(purity, int | float) and purity == 1
-    pure = pure and not reads_scores(options.get("unlabeled_prevalence"))
-    reviews = options["reviews"] = as_reviews(options.get("reviews"))
-    there = _read_there(options.pop("deploy_prevalence", None), reviewed=reviews is not None)
-    edges = () if reviews is None else reviews.design.edges
-    pure = pure and (reviews is None or not reviews.mostly)
-    counted = {
-        name: replace(
-            count_model(
-                y,
-                score,
-                unlabeled,
-                sample_weight,
-                thresholds.get(name),
-                edges,
-                compact=pure,
-                reviews=reviews,
-            ).with_clusters(cluster),
-            backend=backend,
-        )
-        for name, score in scores.items()
-    }
-    if propensity is not None:
-        counted = _with_chances(counted, propensity, covariates, options)
-    evaluations = _with_there(evaluate_models(counted, **options), there)
+    counted = {}
+    for name, score in scores.items():
+        rows = unlabeled, sample_weight, thresholds.get(name), assumption.knots
+        model = count_model(y, score, *rows, compact=not assumption.every_score)
+        counted[name] = replace(model.with_clusters(cluster), backend=backend)
+    evaluations = evaluate_models(counted, wanted, assumption)
+    first = next(iter(evaluations.values()))
+    if there is not None:
+        there = first.recovery.read_prevalence(there)
+    evaluations = {n: replace(each, deploy_prevalence=there) for n, each in evaluations.items()}
     metrics = (*AREAS, *POINTS) if thresholds else AREAS
     by = by or ("f1" if thresholds else "roc_auc")
     if by not in metrics:
         hint = "; give a threshold" if by in POINTS else ""
         raise InputError(f"{named('by')} must be one of {', '.join(metrics)}; got {by!r}{hint}")
-    models, tied, size = _models(evaluations, thresholds, question, top)
-    paired = Paired(models, question)
-    by_verdicts = next(iter(evaluations.values())).reviewed is not None
-    if by_verdicts or propensity is not None:
-        told = _told_differences(evaluations, thresholds, metrics, question)
-        asked = by_verdicts and (top is not None or reviews is None)
-        work = _verdict_workload(paired, tied, size, chosen=top is not None) if asked else None
-        return Comparison(evaluations, told, question, by, work, paired)
-    found = [
-        difference
-        for metric in metrics
-        for difference in paired.differences(metric, 0 if metric in POINTS else None)
-    ]
-    work = _workload(paired, tied, size, chosen=top is not None)
-    made = Comparison(evaluations, tuple(found), question, by, work, paired)
-    return made.leaving_open()
+    recoveries = {name: each.recovery for name, each in evaluations.items()}
+    tables = {
+        name: {row.metric: row.estimate for row in each.standard().rows}
+        for name, each in evaluations.items()
+    }
+    pairing = first.recovery.pair(recoveries, tables, thresholds, question, top)
+    told, work = pairing.differences(metrics), pairing.workload()
+    return Comparison(evaluations, told, question, by, work, pairing)
 
 
-def _leave_open(differences: Sequence[Difference]) -> tuple[Difference, ...]:
-    """Take the values out of differences that depend on a share of which only a range is known."""
-    return tuple(
-        replace(each, difference=each.difference.without_value())
-        if "prevalence" in each.difference.needs and each.difference.exists
-        else each
-        for each in differences
-    )
-
-
-def _read_there(prevalence: Any, *, reviewed: bool) -> float | None:
-    """Return the prevalence where the models will work, if one was given."""
-    return None if prevalence is None else read_deploy_prevalence(prevalence, reviewed=reviewed)
-
-
-def _with_there(
-    evaluations: Mapping[str, Evaluation], prevalence: float | None
-) -> dict[str, Evaluation]:
-    return {name: replace(e, deploy_prevalence=prevalence) for name, e in evaluations.items()}
-
-
-def _refuse_in_comparisons(propensity: Any, covariates: Any, top: Any) -> None:
-    """Refuse what a comparison does not answer, before any row is counted."""
-    if covariates is not None and not hasattr(propensity, "fit"):
+def _check_comparable(assumption: Assumption) -> None:
+    """Raise where a comparison has no answer, before any row is counted."""
+    tests_only = "covariates" in assumption.columns and not assumption.fits_columns
+    if tests_only:
         raise InputError(
             f"compare takes {named('covariates')} for a {named('propensity')} that is a "
             "classifier; evaluate one model with them to test for fair labels",
             argument="covariates",
         )
-    if propensity is not None and top is not None:
-        raise InputError(
-            f"labelling chances are read at a threshold; leave {named('top')} out", argument="top"
-        )
-
-
-def _with_chances(
-    models: Mapping[str, CountedModel], propensity: Any, covariates: Any, options: dict[str, Any]
-) -> dict[str, CountedModel]:
-    """Return the models with the chances of a label, which belong to the rows: found once."""
-    if isinstance(propensity, LateLabels):
-        raise InputError(
-            f"dates of labels tell the chances of one model at a time; pass {named('propensity')} "
-            "to evaluate",
-            argument="propensity",
-        )
-    (name, first), *others = models.items()
-    first = first.with_chances(
-        propensity,
-        covariates=covariates,
-        random_state=options.get("random_state", 0),
-        target=options.get("target") or "dataset",
-        confidence_level=options.get("confidence_level", 0.95),
-    )
-    found = {name: first}
-    for each, model in others:
-        scores = model.rows("propensity").scores
-        found[each] = replace(model, chances=replace(cast("Chances", first.chances), score=scores))
-    return found
-
-
-def _told_differences(
-    evaluations: Mapping[str, Evaluation],
-    thresholds: Mapping[str, float],
-    metrics: Sequence[str],
-    question: Question,
-) -> tuple[Difference, ...]:
-    """Return the differences that verdicts or labelling chances tell, without a prevalence."""
-    first = next(iter(evaluations.values()))
-    if first.reviewed is not None and first.reviewed.audited:
-        audited, level = audited_models(evaluations, thresholds), first.confidence_level
-        found = [audited_differences(audited, each, level, question) for each in metrics]
-    elif first.reviewed is not None:
-        level, reviewed = first.confidence_level, _reviewed_models(evaluations, thresholds)
-        found = [reviewed_differences(reviewed, each, level, question) for each in metrics]
-    else:
-        known = {name: cast("Chances", each.chances) for name, each in evaluations.items()}
-        found = [chance_differences(known, each, thresholds, question) for each in metrics]
-    return tuple(difference for each in found for difference in holm_adjusted(each))
-
-
-def _workload(paired: Paired, tied: Mapping[str, float], size: float, *, chosen: bool) -> Workload:
-    """Compare what models find among as many flagged rows, which is their last cut."""
-    first = next(iter(paired.models.values())).rows
-    last = len(first.cuts) - 1
-    found = [d for metric in WORKLOAD_METRICS for d in paired.differences(metric, last)]
-    values = {
-        name: {metric: model.value(metric, last) for metric in WORKLOAD_METRICS}
-        for name, model in paired.models.items()
-    }
-    cuts = _last_cuts(paired)
-    estimates = {
-        name: {m: model.evaluation.estimate(m, top=size) for m in WORKLOAD_METRICS}
-        for name, model in paired.models.items()
-        # Below 1 the number would be read as a share of the rows; clusters go with a threshold.
-        if model.evaluation.resamples is None and model.evaluation.clusters is None and size >= 1
-    }
-    return Workload(size, chosen, values, cuts, tied, tuple(found), estimates)
-
-
-def _verdict_workload(
-    paired: Paired, tied: Mapping[str, float], size: float, *, chosen: bool
-) -> Workload | None:
-    """Return what verdicts tell of as many flagged rows, model by model, as `evaluate` does.
-
-    A handful of these rows have a verdict, so that labels weighted by a share would say more of
-    them than is known; whether models differ there is not tested. None if nobody asked for a
-    number of rows and the evaluations speak of other rows than these.
-    """
-    models = {name: model.evaluation for name, model in paired.models.items()}
-    first = next(iter(models.values()))
-    if not chosen and first.target == "population":
-        return None
-    estimates = {
-        name: {metric: each.estimate(metric, top=size) for metric in WORKLOAD_METRICS}
-        for name, each in models.items()
-    }
-    values = {
-        name: {metric: found.value for metric, found in each.items()}
-        for name, each in estimates.items()
-    }
-    return Workload(size, chosen, values, _last_cuts(paired), tied, (), estimates, by_verdicts=True)
-
-
-def _last_cuts(paired: Paired) -> dict[str, Cut]:
-    """Return where each model's last flagged row lies."""
-    return {name: model.rows.cuts[-1] for name, model in paired.models.items()}
-
-
-def _reviewed_models(
-    evaluations: Mapping[str, Evaluation], thresholds: Mapping[str, float]
-) -> dict[str, ReviewedModel]:
-    """Put what verdicts say of every row beside each model's cells."""
-    made = {}
-    for name, evaluation in evaluations.items():
-        rows = cast("RecountableRows", evaluation.recount)
-        reviewed = cast("Reviewed", evaluation.reviewed)
-        counts = evaluation.counts
-        if reviewed.crossed is not None:
-            cells = reviewed.cells(counts)
-        else:  # the plan's own model, row by row as well, and reviewed rows apart as in the others
-            pool = np.flatnonzero(rows.labels == KIND_LABELS[1])
-            seen = reviewed.reviews.score[reviewed.reviews.answered].tolist()
-            counts = replace(rows, knots=(*rows.knots, *seen))([])
-            cells = reviewed.finer_cells(evaluation.counts, counts)
-            cells = CrossedCells.of(counts, rows.scores, cells, rows.scores, pool)
-        cell = np.searchsorted(-counts.score, -rows.scores.astype(np.float64))
-        level = evaluation.confidence_level
-        metrics = ReviewedMetrics(cells, confidence_level=level, clusters=reviewed.clusters)
-        made[name] = ReviewedModel(metrics, rows.labels, cell, thresholds.get(name))
-    return made
 
 
 def _take_models(frame: Any, label: Any, scores: Any) -> tuple[Any, dict[str, Any]]:
@@ -749,30 +538,6 @@ def _take_models(frame: Any, label: Any, scores: Any) -> tuple[Any, dict[str, An
     columns = dict(names) if isinstance(names, Mapping) else {name: name for name in names}
     found = take_columns(frame, name_columns(frame, label, list(columns.values())))
     return found[label], {name: found[column] for name, column in columns.items()}
-
-
-def _models(
-    evaluations: Mapping[str, Evaluation],
-    thresholds: Mapping[str, float],
-    question: Question,
-    top: Any,
-) -> tuple[dict[str, Model], dict[str, float], float]:
-    """Put rows by kind beside each model's table; count the rows of the last cut, and its ties."""
-    first = next(iter(evaluations.values()))
-    design = design_of(first.counts, first.shares, first.shares.sampling, TARGET_OF[question])
-    size, rows = workload_size(top, first.counts, design), cast("RecountableRows", first.recount)
-    kinds = [np.flatnonzero(rows.labels == label) for label in KIND_LABELS]
-    weights = None if rows.weights is None else [rows.weights[kind] for kind in kinds]
-    models, tied = {}, {}
-    for name, evaluation in evaluations.items():
-        scores = KindScores(cast("RecountableRows", evaluation.recount).scores, kinds)
-        cuts = [Cut(thresholds[name])] if thresholds else []
-        last, tied[name] = cut_at(size, evaluation.counts, scores, weights, design)
-        found = ModelRows(evaluation.counts, scores, design, [*cuts, last], weights)
-        models[name] = Model(evaluation.standard(), found)
-    # A share of the rows may be whole rows but for rounding.
-    whole = math.isclose(size, round(size), rel_tol=1e-12)
-    return models, tied, float(round(size)) if whole else size
 
 
 def _top_thresholds(

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from undercount.errors import Check, InputError, suggest
 from undercount.estimate import Estimate
+from undercount.infer.metric_name import name_metric, short_number
 from undercount.metric_facts import FACTS
-from undercount.read.metric_name import name_metric, short_number
 from undercount.read.requirement import (
     BETWEEN,
     Judgement,

@@ -8,7 +8,7 @@ import numpy as np
 from undercount.curve import FloatArray
 from undercount.errors import collect_warnings
 from undercount.estimate import Estimate
-from undercount.read.decisions import BestThreshold, cost_weight
+from undercount.infer.decisions import BestThreshold, cost_weight
 from undercount.read.evaluation import Evaluation
 
 # Thresholds along which costs are drawn.
@@ -78,7 +78,7 @@ def cost_curve(
     (1.6, 0.6)
     """
     cost_weight(costs)  # refuses what is no cost
-    known = not evaluation.share_range_only
+    known = not evaluation.unknowns.range_only
     best = evaluation.best_threshold(cost=costs) if known else None
     counts = evaluation.counts
     cells = [counts.unlabeled]

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
-
 from undercount import prevalence
+from undercount.checks.checklist import AGREEMENT, are_near
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, Message, collect_warnings
 
@@ -23,9 +22,8 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "AlphaMax": ("AlphaMax", {}),
     "DistCurve": ("DistCurve", {}),
 }
-# Answers agree if they are this close, and within this factor of each other. They are near each
-# other if they are this close, or differ by no more than this part of the middle one.
-AGREEMENT, FACTOR, PART = 0.05, 1.5, 0.5
+# Answers agree if they are near each other, and within this factor.
+FACTOR = 1.5
 Closeness: TypeAlias = Literal["agree", "close", "apart"]
 
 
@@ -104,18 +102,6 @@ def refuse_unanswered(rows: Sequence[EstimatorRow], name: str = "") -> None:
     alone = next(iter(reasons)) if len(reasons) == 1 else ""
     words = alone or f"no method could work on these rows; {listed}"
     raise InputError(f"{name}: {words}" if name else words)
-
-
-def are_near(shares: Sequence[float]) -> bool:
-    """Whether answers lie near each other, which is what UC002 asks.
-
-    Examples
-    --------
-    >>> from undercount.read.estimator_table import are_near
-    >>> are_near([0.14, 0.18, 0.21]), are_near([0.02, 0.04, 0.1])
-    (True, False)
-    """
-    return bool(max(shares) - min(shares) <= max(AGREEMENT, PART * np.median(shares)))
 
 
 def judge_agreement(rows: Sequence[EstimatorRow]) -> Agreement | None:

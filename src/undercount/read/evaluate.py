@@ -6,26 +6,34 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
-from undercount.assume.mixture import Target
-from undercount.assume.review_sheet import as_reviews
-from undercount.assume.reviews import Reviews
+from undercount.assume.base import Assumption, Unknowns, Wanted
+from undercount.assume.builder import (
+    assumption_of,
+    check_by_segment,
+    with_shares,
+)
+from undercount.assume.reviewed.answers import Labels
 from undercount.count.arrays import refuse_other_order
 from undercount.count.columns import is_eager, is_frame
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, collect_warnings, named
+from undercount.errors import InputError, collect_warnings
 from undercount.estimate import check_confidence_level
-from undercount.read.counted_model import check_name, count_column, count_model, take_column
-from undercount.read.deployed import read_deploy_prevalence
-from undercount.read.evaluate_models import Wanted, evaluate_models, make_bare, make_whole
+from undercount.infer.metric_name import asks_top
+from undercount.infer.mixture import Target
+from undercount.infer.resampled import PrevalenceInterval, Progress
+from undercount.infer.reviews.verdicts import Reviews
+from undercount.infer.scored_rows import check_name, count_column, count_model, take_column
+from undercount.read.evaluate_models import check_wanted, evaluate_models, make_bare, make_whole
 from undercount.read.evaluation import Evaluation
-from undercount.read.fair_sample import found_check, groups_check
-from undercount.read.hidden_share import HiddenShare
-from undercount.read.intervals.resampled import PrevalenceInterval, Progress
-from undercount.read.metric_name import asks_top
-from undercount.read.reviewed import Labels
 from undercount.read.segment_estimates import SegmentTable
 from undercount.read.segment_rows import SegmentedRows, SegmentModels
-from undercount.read.segment_shares import KnownShare, SegmentShares, as_estimate, overall_options
+from undercount.read.segment_shares import (
+    KnownShare,
+    SegmentShares,
+    as_estimate,
+    overall_options,
+    split_shares,
+)
 from undercount.read.segments import (
     Evaluations,
     SegmentRow,
@@ -35,12 +43,13 @@ from undercount.read.segments import (
     segment_metrics,
     why_not,
 )
-from undercount.shares import Sampling, reads_scores
+from undercount.shares import Sampling
 
 
 class EvaluateOptions(TypedDict, total=False):
     """What `evaluate` takes, whether of all rows or of segments."""
 
+    assume: Assumption | None
     label: str | None
     prevalence: Any
     unlabeled_prevalence: Any
@@ -91,6 +100,7 @@ def evaluate(
     y: Any,
     score: Any = None,
     *,
+    assume: Assumption | None = None,
     by: Any = None,
     label: str | None = None,
     prevalence: Any = None,
@@ -129,6 +139,9 @@ def evaluate(
         of segment → counts, as `count_scores` and `read_counts` make with `by`.
     score : array-like or str
         Higher means more positive; of a frame the column's name.
+    assume : Assumption, optional
+        How the labels came about: `RandomLabels`, `LabelPropensity`, `DelayedLabels`, `TwoSources`,
+        `Reviewed`, `RandomAudit`. None: at random, as far as the arguments below say nothing else.
     by : array-like, str or list of str, optional
         The segment of each row (country, month); of a frame the column's name, or several. The
         result then is one evaluation a segment, `Evaluations`. A `prevalence` or
@@ -205,7 +218,7 @@ def evaluate(
     labels : {"any", "random"}, optional
         With reviews, what to suppose of the labels: "any" nothing, "random" that they are a random
         sample of the positives, which is sharper and wrong if they are not. "any" by default: a
-        test that does not reject random labels is no licence. `Evaluation.reviewed` has both.
+        test that does not reject random labels is no licence; `recovery.answers` has both.
     sequential : bool
         With reviews, whether intervals shall hold at every look at once while verdicts come in, so
         that one may stop when they are narrow enough; they are about 1.5 times as wide.
@@ -237,95 +250,56 @@ def evaluate(
     confidence_level = check_confidence_level(confidence_level)
     if name is not None:
         check_name(name)
-    # With impure labels average precision and the areas' intervals need every score.
-    pure = isinstance(label_purity, int | float) and label_purity == 1
-    pure = pure and not reads_scores(unlabeled_prevalence)
-    refuse_other_order(
-        y=y, score=score, by=by, cluster=cluster, propensity=propensity, covariates=covariates
-    )
-    options: dict[str, Any] = {
+    given = {
+        "assume": assume,
         "prevalence": prevalence,
         "unlabeled_prevalence": unlabeled_prevalence,
         "label_frequency": label_frequency,
         "label_purity": label_purity,
         "sampling": sampling,
-        "target": target,
-        "confidence_level": confidence_level,
-        "top": top,
-        "metrics": metrics,
-        "random_state": random_state,
         "prevalence_interval": prevalence_interval,
         "n_resamples": n_resamples,
-        "progress": progress,
-    }
-    answered = as_reviews(reviews)
-    verdicts: dict[str, Any] = {
-        "reviews": answered,
+        "reviews": reviews,
         "labels": labels,
         "sequential": sequential,
         "audited": audited,
+        "propensity": propensity,
+        "covariates": covariates,
     }
-    edges = () if answered is None else answered.design.edges
-    pure = pure and (answered is None or not answered.mostly)
+    assumption = assumption_of(given)
+    refuse_other_order(y=y, score=score, by=by, cluster=cluster, **assumption.columns)
+    wanted = Wanted(target, confidence_level, top, metrics, random_state, progress)
+    taken = {name: take_column(y, name, each) for name, each in assumption.columns.items()}
+    assumption = assumption.with_columns(taken)
     columns = label is not None or (isinstance(score, str) and is_frame(y))
     name = name or (str(score) if columns else "score")
-    about_chances = {
-        "covariates": covariates,
-        "random_state": random_state,
-        "target": "dataset" if target is None else target,
-        "confidence_level": confidence_level,
-    }
     if by is not None or isinstance(y, Mapping):
-        fair = covariates is not None and propensity is None
-        if any(verdicts.values()) or fair or deploy_prevalence is not None:
-            raise InputError(
-                f"{named('by')} does not go with reviews, a test of {named('covariates')} or "
-                "another prevalence",
-                argument="by",
-                hint="evaluate the rows of each segment by themselves, in a loop over segments",
-            )
-        column = label if columns else None
-        rows = SegmentedRows(
-            y, score, column, unlabeled, sample_weight, cluster, propensity, about_chances
+        check_by_segment(assumption)
+        split = SegmentedRows(
+            y, score, label if columns else None, unlabeled, sample_weight, cluster, assumption
         )
         # Where rows weigh differently, the highest ones are told only with every score apart.
-        pure = pure and (sample_weight is None or not asks_top(top, metrics))
-        return evaluate_segments(name, rows.count(by, threshold, compact=pure), **options)
+        apart = sample_weight is not None and asks_top(top, metrics)
+        compact = not (assumption.every_score or apart)
+        segments = split.count(by, threshold, wanted, compact=compact)
+        return evaluate_segments(name, segments, wanted, deploy_prevalence)
     away = columns and is_frame(y) and not is_eager(y) and isinstance(cluster, str)
     whose = cluster if away else None  # counted where the rows lie
     cluster = None if away else take_column(y, "cluster", cluster)
-    propensity = take_column(y, "propensity", propensity)
+    rows = unlabeled, sample_weight, threshold, assumption.knots
+    compact = not assumption.every_score
     if columns:
-        model = count_column(
-            y, label, score, unlabeled, sample_weight, threshold, edges, compact=pure, cluster=whose
-        )
+        model = count_column(y, label, score, *rows, compact=compact, cluster=whose)
     else:
-        model = count_model(y, score, unlabeled, sample_weight, threshold, edges, compact=pure)
-    model = model.with_clusters(cluster)
-    if propensity is not None:
-        model = model.with_chances(propensity, **about_chances)
+        model = count_model(y, score, *rows, compact=compact)
+    made = evaluate_models({name: model.with_clusters(cluster)}, wanted, assumption)[name]
     if deploy_prevalence is not None:
-        looked = audited or reviews is not None
-        deploy_prevalence = read_deploy_prevalence(deploy_prevalence, reviewed=looked)
-    made = evaluate_models({name: model}, **options, **verdicts)[name]
-    if covariates is not None and propensity is None:
-        kept = model.rows("covariates")
-        check = groups_check(kept.labels, kept.scores, covariates, made.shares)
-        made = replace(made, checks=(*made.checks, check))
-    if hasattr(unlabeled_prevalence, "compare_scores") and model.recount is not None:
-        check = found_check(unlabeled_prevalence.compare_scores(model.rows("score").scores))
-        made = replace(made, checks=(*made.checks, check))
+        deploy_prevalence = made.recovery.read_prevalence(deploy_prevalence)
     return replace(made, deploy_prevalence=deploy_prevalence, unlabeled=unlabeled)
 
 
 def evaluate_segments(
-    name: str,
-    segments: SegmentModels,
-    *,
-    target: Target | None = None,
-    top: float | None = None,
-    metrics: Sequence[str] | None = None,
-    **options: Any,
+    name: str, segments: SegmentModels, wanted: Wanted, deploy_prevalence: float | None = None
 ) -> Evaluations:
     """Evaluate each segment, their hidden shares pooled; whole evaluations are made when asked for.
 
@@ -334,38 +308,42 @@ def evaluate_segments(
     name : str
         Of the score.
     segments : SegmentModels
-    target, top, metrics, **options
-        As in `evaluate`.
+    wanted : Wanted
+        What is asked of every segment.
+    deploy_prevalence : float, optional
+        Share of positives where the classifier will work; the lines are those of these rows.
     """
     parts = {key: model.counts for key, model in segments.parts.items()}
-    asked = overall_options(options, parts)
-    whole = {name: segments.overall}
-    overall = evaluate_models(whole, target=target, top=top, metrics=metrics, **asked)[name]
-    sized = segments.counts_for_shares(overall.shares.sampling)
-    known = KnownShare(overall.shares, overall.counts)
-    about = {**options, "target": overall.target}
-    if segments.overall.chances is None:
-        shares = SegmentShares.of(sized, known, about).ask_scores(segments.tables_at)
+    check_wanted(wanted)
+    if segments.recovery is None:
+        assume = with_shares(segments.assumption, overall_options(segments.shares, parts))
+        overall = evaluate_models({name: segments.overall}, wanted, assume)[name]
     else:
-        told = {"unlabeled_prevalence": segments.shares_by_chances()}
-        shares = SegmentShares({**about, **told}, sized, None)
+        overall = make_whole(name, segments.recovery, wanted)
+    there = deploy_prevalence
+    if there is not None:
+        there = overall.recovery.read_prevalence(there)
+        overall = replace(overall, deploy_prevalence=there)
+    shares = _segment_shares(segments, overall, wanted)
     if shares.alike is not None:
         overall = replace(overall, checks=(*overall.checks, shares.alike))
-    seed = options.get("random_state")
-    wanted = Wanted(overall.target, overall.confidence_level, top, metrics, seed)
-    shown = segment_metrics(metrics, segments.overall.threshold, top)
+    wanted = wanted._replace(target=overall.target, confidence_level=overall.confidence_level)
+    shown = segment_metrics(wanted.metrics, segments.overall.threshold, wanted.top)
 
     def make(segment: Hashable, *, whole: bool = True, asked: Wanted = wanted) -> Evaluation:
-        part = segments.part(segment, asked.target)
-        hidden, words = shares.find(segment, name), f"{name}, {segments.column} {segment}"
-        if shares.pooled:
-            hidden = replace(hidden, source="pooled over segments", estimated=True)
-        bare = make_bare(words, part, hidden, asked)
+        def find() -> Unknowns:
+            known = shares.find(segment, name)
+            if shares.pooled:
+                known = replace(known, source="pooled over segments", estimated=True)
+            return known
+
+        part, words = segments.recover(segment, find, asked), f"{name}, {segments.column} {segment}"
+        bare = make_bare(words, part, asked)
         if not whole:
             return bare
         if asked.top is not None and not fits_top(bare, asked.top):
             asked = asked._replace(top=None)
-        return make_whole(words, part, hidden, asked)
+        return replace(make_whole(words, part, asked), deploy_prevalence=there)
 
     hidden = _find_shares(name, segments, shares)
 
@@ -401,12 +379,23 @@ def evaluate_segments(
     )
 
 
+def _segment_shares(segments: SegmentModels, overall: Evaluation, wanted: Wanted) -> SegmentShares:
+    """Return how the share of any segment is found, by what is known of all rows."""
+    sized = segments.counts_for_shares(overall.shares.sampling)
+    about = {**split_shares(segments.shares, wanted), "target": overall.target}
+    if segments.recovery is not None:
+        told = {"unlabeled_prevalence": segments.shares_by_chances()}
+        return SegmentShares({**about, **told}, sized, None)
+    known = KnownShare(overall.shares, overall.counts)
+    return SegmentShares.of(sized, known, about).ask_scores(segments.tables_at)
+
+
 def _find_shares(
     name: str, segments: SegmentModels, shares: SegmentShares
-) -> dict[Hashable, HiddenShare]:
+) -> dict[Hashable, Unknowns]:
     """Find the shares of the segments whose lines may be made at once, for every target."""
-    hidden: dict[Hashable, HiddenShare] = {}
-    if segments.overall.threshold is None or segments.overall.chances is not None:
+    hidden: dict[Hashable, Unknowns] = {}
+    if segments.overall.threshold is None or segments.recovery is not None:
         return hidden
     for key, model in segments.parts.items():
         if why_not(model.counts) or model.clusters is not None:
@@ -420,7 +409,7 @@ def _find_shares(
 
 
 def _rows_at_once(
-    hidden: Mapping[Hashable, HiddenShare],
+    hidden: Mapping[Hashable, Unknowns],
     segments: SegmentModels,
     shares: SegmentShares,
     wanted: Wanted,
@@ -431,8 +420,8 @@ def _rows_at_once(
     if threshold is None:
         return {}
     parts = {key: segments.parts[key].counts for key in hidden}
-    level = wanted.confidence_level
-    found = SegmentTable.of(parts, hidden, threshold, wanted.target, level).rows(metrics)
+    level, target = wanted.confidence_level, wanted.target or "dataset"
+    found = SegmentTable.of(parts, hidden, threshold, target, level).rows(metrics)
     return {
         key: fill_row(
             key,

@@ -2,21 +2,24 @@
 
 import math
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from undercount.assume.bounds.bound_curve import bound_curve
-from undercount.assume.labelled import naive_area, naive_curve, naive_point
-from undercount.assume.mixture import MixtureDesign, Target, design_of, mixture_curve
+from undercount.assume.base import Basis, Recovery, Unknowns
+from undercount.checks.flagged import (
+    flagged_check,
+    rounded_threshold,
+    rounding_check,
+    warn_rounding,
+)
 from undercount.count.columns import make_frame
 from undercount.counts import ScoreCounts
 from undercount.curve import (
-    PARAMETRIC,
     CurveBounds,
     FloatArray,
     OperatingCurve,
@@ -25,7 +28,6 @@ from undercount.curve import (
 )
 from undercount.errors import (
     CODES,
-    NOT_IDENTIFIED,
     Check,
     InputError,
     check_choice,
@@ -33,44 +35,35 @@ from undercount.errors import (
     named,
     read_threshold,
 )
-from undercount.estimate import Estimate, Interval, round_outward
-from undercount.metric_facts import FACTS, RIGHT_LABELS
-from undercount.prevalence.pooled import LabelPart
-from undercount.read.bias_bounds import (
-    bound_by_chances,
-    bound_metric,
-    follows_bias,
-    no_bias_words,
-)
-from undercount.read.chances import NEEDS, Chances
-from undercount.read.decisions import (
+from undercount.estimate import Estimate, Interval
+from undercount.infer.decisions import (
     BestThreshold,
     Goal,
-    ThresholdSearch,
     cost_weight,
     exchange_rate,
     scale_estimate,
 )
-from undercount.read.deployed import Deployment, read_deploy_prevalence
-from undercount.read.flagged_check import (
-    flagged_check,
-    rounded_threshold,
-    rounding_check,
-    warn_rounding,
-)
-from undercount.read.hidden_share import lowest_share
-from undercount.read.intervals.clusters import Clusters
-from undercount.read.intervals.estimate import estimate_metric
-from undercount.read.intervals.estimated_share import estimate_end_by_end
-from undercount.read.intervals.resampled import Resamples
-from undercount.read.labelled_chance import chance_threshold
-from undercount.read.metric_name import (
+from undercount.infer.labelled import naive_area, naive_curve, naive_point
+from undercount.infer.metric_at import MetricAt
+from undercount.infer.metric_name import (
     MetricName,
     parse_metric,
-    place_words,
     short_number,
     short_threshold,
 )
+from undercount.infer.metric_row import MetricRow, grows
+from undercount.infer.mixture import Target
+from undercount.infer.sensitivity import (
+    AREAS,
+    OVER,
+    STEPS,
+    BreakEven,
+    Over,
+    check_goal,
+    metric_value,
+    spaced_thresholds,
+)
+from undercount.metric_facts import FACTS
 from undercount.read.requirement import (
     Judgement,
     Requirement,
@@ -79,21 +72,6 @@ from undercount.read.requirement import (
     judge_requirement,
     parse_requirement,
     parse_requirements,
-)
-from undercount.read.reviewed import Labels, Reviewed
-from undercount.read.reviewed_search import ReviewedSearch
-from undercount.read.sensitivity import (
-    AREAS,
-    CHANCE,
-    OVER,
-    STEPS,
-    BreakEven,
-    Over,
-    break_even,
-    check_goal,
-    metric_value,
-    spaced_thresholds,
-    sweep,
 )
 from undercount.read.verdict import (
     ClaimVerdict,
@@ -140,59 +118,10 @@ def render(form: str, *subject: Any, **options: Any) -> Any:
     return pkgutil.resolve_name(FORMS[form])(*subject, **options)
 
 
-@runtime_checkable
-class RecountsEveryScore(Protocol):
-    """Rows that can be counted once more with every score apart."""
-
-    def count_every_score(self) -> ScoreCounts:
-        """Count the rows, merging no scores."""
-        ...
-
-
 # What is found where rates cannot be carried over.
 NOTHING = Estimate(math.nan, math.nan, math.nan)
 TOP_METRICS = ("precision", "recall", "lift")
 POINT_METRICS = ("recall", "precision", "f1", "specificity", "accuracy", "mcc")
-
-
-@dataclass(frozen=True)
-class MetricRow:
-    """Hold one line of the table: the naive value beside the estimate.
-
-    Attributes
-    ----------
-    lower_bound : float, optional
-        The value if no positive were hidden, for metrics that grow with the hidden share.
-    top : float, optional
-        Instead of a threshold: so many rows of the highest scores, or such a share of them.
-    certain : bool
-        Whether the metric of these rows cannot be lower if every label is right (precision: the
-        labelled rows among those flagged are positive whatever else is); otherwise the bound has
-        the chance of the labels.
-    shown : float, optional
-        The threshold with fewer digits, if it has many: it flags the same rows.
-
-    Examples
-    --------
-    >>> from undercount import Estimate
-    >>> from undercount.read.evaluation import MetricRow
-    >>> MetricRow("precision", 0.7, 0.22, Estimate(0.7, 0.6, 0.8), 0.22).label
-    'precision@0.7'
-    """
-
-    metric: str
-    threshold: float | None
-    naive: float
-    estimate: Estimate
-    lower_bound: float | None = None
-    certain: bool = False
-    top: float | None = None
-    shown: float | None = None
-
-    @property
-    def label(self) -> str:
-        """Name with threshold, as people say it."""
-        return f"{self.metric}{place_words(self.threshold, self.top)}"
 
 
 @dataclass(frozen=True)
@@ -201,46 +130,26 @@ class Evaluation:
 
     Attributes
     ----------
-    counts, shares : ScoreCounts, Shares
-        What was read, and what is known or estimated of the positives.
+    recovery : Recovery
+        The assumption applied to the rows: what every number is asked of.
     rows : tuple of MetricRow
         The table.
     checks : tuple of Check
         What was found about data and assumptions.
-    share_estimates : mapping
-        What each estimator says of the share of hidden positives, if it was estimated.
-    largest_share : float
-        Share of hidden positives at which the ROC AUC would be 1, which chance may pass.
-    upper_bound : float
-        Largest share of hidden positives that the scores allow, at the confidence level.
-    area_bound : float
-        Largest share at which the ROC AUC passes 1 by no more than chance. Of several models on
-        the same rows all three are those of the model that allows least.
-    interval : str
-        How the interval of the share was made: "calibrated", "bootstrap", "combined"; "own" if an
-        estimator's was given; empty if a number, a range or a standard error was.
-    resamples : Resamples, optional
-        The whole calculation resampled, if it was asked for.
-    share_model : str
-        The model from whose scores the share was estimated: the sharpest on these rows.
+    name : str
+        What the score is called.
+    threshold : float, optional
+        Rows with at least this score are predicted positive.
     claim : Requirement, optional
         What `verdict` judges; None for a round number below the leading one. See `claiming`.
     random_state : int, optional
         The seed of estimators and resampling.
-    naive_curve : OperatingCurve
-        The curve that calls every unlabeled row negative.
-    reviewed : Reviewed, optional
-        What reviewed rows say, with and without random labels; the table is that of its headline.
-    clusters : Clusters, optional
-        The rows by cluster, if they come in clusters.
-    chances : Chances, optional
-        What the rows say if labels were given with known chances, which then need not be equal.
     deploy_prevalence : float, optional
         Share of positives where the classifier will work; `deployed` has the metrics there.
-    top_rows : tuple of MetricRow
-        Precision, recall and lift of so many rows of the highest scores, if they were asked for.
     backend : str
         The library of the frame that was read, in which `to_frame` answers; empty for arrays.
+    top_rows : tuple of MetricRow
+        Precision, recall and lift of so many rows of the highest scores, if they were asked for.
     origin : str
         Data and columns as a command line names them; empty if there was none.
     costs : mapping, optional
@@ -250,12 +159,6 @@ class Evaluation:
         Labelling bias Γ whose bounds text and documents then show. See `bias_bounds`.
     unlabeled : float, optional
         Label value that means unlabeled, if one was told.
-    share_needs : tuple of str
-        What the share itself rests on, which every metric that needs it then names.
-    label_part : LabelPart, optional
-        How far the chance of these rows' labels is in an estimated share, if that is known.
-    from_scores : bool
-        Whether nothing but the shape of scores tells the share, which bounds it from above only.
     judgements : tuple of Judgement
         What was found of each requirement, the worst first, which documents then list.
 
@@ -271,27 +174,13 @@ class Evaluation:
     True
     """
 
-    counts: ScoreCounts = field(repr=False)
-    shares: Shares
-    target: Target
-    confidence_level: float
-    threshold: float | None
-    source: str
+    recovery: Recovery = field(repr=False)
     rows: tuple[MetricRow, ...]
     checks: tuple[Check, ...]
-    largest_share: float
-    upper_bound: float = 1.0
-    interval: str = ""
-    share_estimates: Mapping[str, Estimate] = field(default_factory=dict)
     name: str = "score"
-    recount: Callable[[list[float]], ScoreCounts] | None = field(default=None, repr=False)
-    resamples: Resamples | None = field(default=None, repr=False)
-    share_model: str = ""
+    threshold: float | None = None
     claim: Requirement | None = None
     random_state: int | None = None
-    reviewed: Reviewed | None = field(default=None, kw_only=True, repr=False)
-    clusters: Clusters | None = field(default=None, kw_only=True, repr=False)
-    chances: Chances | None = field(default=None, kw_only=True, repr=False)
     deploy_prevalence: float | None = field(default=None, kw_only=True)
     backend: str = field(default="", kw_only=True, repr=False)
     top_rows: tuple[MetricRow, ...] = field(default=(), kw_only=True)
@@ -299,61 +188,62 @@ class Evaluation:
     costs: Mapping[str, float] | None = field(default=None, kw_only=True)
     odds_ratio: float | None = field(default=None, kw_only=True)
     unlabeled: float | None = field(default=None, kw_only=True, repr=False)
-    label_part: LabelPart | None = field(default=None, kw_only=True, repr=False)
-    area_bound: float = field(default=1.0, kw_only=True, repr=False)
-    share_needs: tuple[str, ...] = field(default=(), kw_only=True, repr=False)
     judgements: tuple[Judgement, ...] = field(default=(), kw_only=True, repr=False)
-    from_scores: bool = field(default=False, kw_only=True, repr=False)
+
+    @cached_property
+    def counts(self) -> ScoreCounts:
+        """The rows that were read, as counts."""
+        return self.recovery.counts
+
+    @cached_property
+    def shares(self) -> Shares:
+        """What is known or estimated of the positives."""
+        return self.recovery.shares
+
+    @cached_property
+    def unknowns(self) -> Unknowns:
+        """Where the shares come from, and how far they are known."""
+        return self.recovery.unknowns
+
+    @cached_property
+    def basis(self) -> Basis:
+        """What the numbers rest on, in facts and words."""
+        return self.recovery.basis
+
+    @cached_property
+    def target(self) -> Target:
+        """What the intervals speak of: these rows, or the population behind them."""
+        return self.recovery.target
+
+    @cached_property
+    def confidence_level(self) -> float:
+        """Of all intervals."""
+        return self.recovery.confidence_level
+
+    @cached_property
+    def source(self) -> str:
+        """Where the share of hidden positives comes from."""
+        return self.basis.source or self.unknowns.source
+
+    @cached_property
+    def share_estimates(self) -> Mapping[str, Estimate]:
+        """What each estimator says of the share of hidden positives, if it was estimated."""
+        return self.unknowns.estimates
 
     @cached_property
     def curve(self) -> OperatingCurve:
         """The recovered curve; what depends on a share that is left open is NaN."""
-        if self.reviewed is not None:
-            return self.reviewed.curve()
-        if self.chances is not None:
-            return self.chances.curve()
-        if self.share_range_only:
-            return self._open_curve(self.counts)
-        return mixture_curve(self.counts, self.shares)
+        return self.recovery.curve
 
     @cached_property
     def naive_curve(self) -> OperatingCurve:
         """The curve that calls every unlabeled row negative."""
         return naive_curve(self.counts)
 
-    @cached_property
+    @property
     def bounds(self) -> CurveBounds:
         """The worst and best curve that data and prevalence allow."""
-        self._check_labels_answer("bounds of the curve", "the band and intervals have what is open")
-        if self.clusters is not None:
-            raise InputError(
-                "bounds of the whole curve are those of independent rows, and these come in "
-                "clusters; a sweep over the threshold has intervals that rest on clusters",
-                argument="cluster",
-            )
-        return bound_curve(self.counts, self.shares, confidence_level=self.confidence_level)
-
-    @property
-    def share_given(self) -> bool:
-        """Whether the user gave the share, so that nothing here says it is right."""
-        return self.interval == "" and not self.share_estimates
-
-    @property
-    def random_labels(self) -> bool:
-        """Whether the numbers suppose that labels are random, which reviews alone do not."""
-        return self.reviewed is None or self.reviewed.labels == "random"
-
-    @cached_property
-    def share_limit(self) -> float:
-        """The one limit of the hidden share: the scores rule out more, at the confidence level.
-
-        The smaller of `area_bound` and `upper_bound`, which suppose random labels; but never
-        inside the interval of a share that was estimated from pure labels.
-        """
-        limit, span = self.area_bound, self.shares.unlabeled_prevalence_interval
-        if span is not None and not self.share_given and self.shares.label_purity == 1:
-            limit = max(limit, span.high)
-        return float(self.shares.clip(min(limit, self.upper_bound)))
+        return self.recovery.bounds
 
     @cached_property
     def verdict(self) -> ClaimVerdict:
@@ -411,22 +301,10 @@ class Evaluation:
             estimate = self.estimate(metric, top=top)
             naive = math.nan
             if not apart:
-                naive = metric_value(self.counts_for_top, Shares(0.0), metric, top=top)
+                naive = metric_value(self.recovery.counts_for_top, Shares(0.0), metric, top=top)
             asked = int(top) if top == 1 else float(top)  # 1.0 might be all rows
             rows.append(MetricRow(metric, None, naive, estimate, top=asked))
         return tuple(rows)
-
-    @cached_property
-    def counts_for_top(self) -> ScoreCounts:
-        """Counts that tell the highest rows: of weighted rows, with every score apart.
-
-        Inside a merged cell nobody knows which weights stand higher.
-        """
-        counts = self.counts
-        exact = counts.rows is not None and not counts.compact
-        if counts.weighted and not exact and isinstance(self.recount, RecountsEveryScore):
-            return self.recount.count_every_score()
-        return counts
 
     @property
     def top(self) -> float | None:
@@ -436,12 +314,6 @@ class Evaluation:
         """
         rows = self.top_rows if self.threshold is None else ()
         return rows[0].top if rows else None
-
-    @property
-    def _certain(self) -> bool:
-        """Whether labelled rows among those flagged are positive whatever else is."""
-        pure = self.shares.label_purity == 1 and self.shares.label_purity_interval is None
-        return pure and self.target == "dataset" and self.shares.sampling == "single-sample"
 
     def standard_rows(self) -> tuple[MetricRow, ...]:
         """Return the table of the areas and, if there is a threshold, the metrics at it."""
@@ -496,32 +368,17 @@ class Evaluation:
         self._warn_rounding(counts, threshold)
         naive = None if threshold is None else naive_point(counts, threshold)
         shown = None if threshold is None else short_threshold(threshold, counts)
-        bounded = self._bounded(counts)
+        floors, recovery = self.recovery.floors(counts), self.recovery
         rows = []
         for metric in metrics:
             value = naive_area(counts, metric) if naive is None else float(getattr(naive, metric))
-            estimate = self._estimate(counts, metric, threshold)
-            bound = value if bounded and grows(metric, value, self.shares) else None
+            estimate = recovery.estimate(MetricAt(metric, threshold), counts)
+            bound = value if floors and grows(metric, value, self.shares) else None
             certain = bound is not None and metric == "precision" and self.target == "dataset"
-            if not (certain or self.random_labels):
+            if not (certain or self.basis.random_labels):
                 bound = None
             rows.append(MetricRow(metric, threshold, value, estimate, bound, certain, shown=shown))
         return tuple(rows)
-
-    def _bounded(self, counts: ScoreCounts) -> bool:
-        """Whether naive values of metrics that grow with the hidden share are below the true."""
-        pure = self.supposes_right_labels and self.chances is None
-        return pure and counts.n_negative == 0 and naive_area(counts, "roc_auc") >= CHANCE
-
-    def certain_value(self, metric: str, threshold: float, counts: ScoreCounts) -> float | None:
-        """Return what a metric is at least, whatever is hidden: labelled rows are positive."""
-        if metric != "precision" or self.target != "dataset" or not self._bounded(counts):
-            return None
-        point = naive_point(counts, threshold)
-        if not point.predicted_positive_rate > 0:  # none is flagged, so nothing is certain
-            return None
-        value = point.precision
-        return value if grows(metric, value, self.shares) else None
 
     def estimate(
         self,
@@ -532,132 +389,19 @@ class Evaluation:
         beta: float = 1.0,
     ) -> Estimate:
         """Estimate one metric with its interval; `beta` is the number that some metrics take."""
-        check_choice("metric", metric, tuple(FACTS))
-        threshold = None if threshold is None else read_threshold(threshold)
-        counts = self.counts_at(threshold) if top is None else self.counts_for_top
-        known = threshold in (None, self.threshold)  # what it would warn of is among the checks
-        self._warn_rounding(counts, threshold)
+        at = MetricAt.of(metric, threshold, top=top, beta=beta)
+        recovery = self.recovery
+        counts = recovery.counts_at(at.threshold) if top is None else recovery.counts_for_top
+        known = at.threshold in (None, self.threshold)  # what it would warn of is among the checks
+        self._warn_rounding(counts, at.threshold)
         with collect_warnings() if known else nullcontext():
-            found = self._estimate(counts, metric, threshold, top=top, beta=beta)
-        if top is None or metric != "precision" or not self._certain:
-            return found
-        naive = metric_value(counts, Shares(0.0), metric, top=top)
-        return _round_outward(self._at_least(naive, found), metric)
+            estimate = recovery.estimate(at, counts)
+        return recovery.raise_top(estimate, at)
 
     def _warn_rounding(self, counts: ScoreCounts, threshold: float | None) -> None:
         """Warn of rows just below a threshold; of the evaluation's own a check tells."""
         if threshold is not None and threshold != self.threshold:
             warn_rounding(counts, threshold, stacklevel=3)
-
-    def reviewed_estimate(
-        self, metric: str, threshold: float | None, labels: Labels | None = None
-    ) -> Estimate:
-        """Estimate a metric by the reviews, alone or with random labels, as the table would."""
-        if self.reviewed is None:
-            raise InputError(f"no {named('reviews')} were given to this evaluation")
-        check_choice("metric", metric, tuple(FACTS))
-        if labels is not None:
-            check_choice("labels", labels, ("any", "random"))
-        threshold = None if threshold is None else read_threshold(threshold)
-        counts = self.counts_at(threshold)
-        found = self.reviewed.estimate(metric, threshold, labels=labels, counts=counts)
-        return self._at_least_certain(found, metric, threshold, counts)
-
-    def _at_least_certain(
-        self, found: Estimate, metric: str, threshold: float | None, counts: ScoreCounts
-    ) -> Estimate:
-        """Raise an estimate at a threshold to what its flagged rows are certain to have."""
-        if threshold is not None and metric == "precision":
-            least = self.certain_value(metric, threshold, counts)
-            found = found if least is None else self._at_least(least, found)
-        return _round_outward(found, metric)
-
-    def _at_least(self, least: float, found: Estimate) -> Estimate:
-        """Raise an estimate and its ends to what is certain: a few verdicts may tell less."""
-        ends = {end: max(getattr(found, end), least) for end in ("value", "low", "high")}
-        return replace(found, **ends)
-
-    @property
-    def supposes_right_labels(self) -> bool:
-        """Whether no row labelled positive is supposed to be a negative."""
-        return self.shares.label_purity == 1 and self.shares.label_purity_interval is None
-
-    def _estimate(
-        self, counts: ScoreCounts, metric: str, threshold: float | None, **place: Any
-    ) -> Estimate:
-        """Estimate one metric, and name all that it needs."""
-        found = self._estimate_alone(counts, metric, threshold, **place)
-        found = self._name_needs(self._leave_open(found))
-        return self._at_least_certain(found, metric, threshold, counts)
-
-    def _leave_open(self, found: Estimate) -> Estimate:
-        """Take the value out of an estimate that depends on a share of which a range is known."""
-        depends = self.share_range_only and "prevalence" in found.needs and found.exists
-        return found.without_value() if depends else found
-
-    def _name_needs(self, found: Estimate) -> Estimate:
-        """Name what the share rests on among the needs of an estimate, and right labels."""
-        share = self.share_needs if "prevalence" in found.needs else ()
-        right = (RIGHT_LABELS,) if found.needs and self.supposes_right_labels else ()
-        return replace(found, needs=(*found.needs, *share, *right))
-
-    @property
-    def share_estimated(self) -> bool:
-        """Whether the share is estimated: not given, nor determined by reviews or chances."""
-        determined = self.chances is not None or self.reviewed is not None
-        return not self.share_given and not determined
-
-    @property
-    def share_range_only(self) -> bool:
-        """Whether labels and scores leave a share of 0 possible, so that no value can be named."""
-        return self.from_scores and lowest_share(self.shares) <= 0
-
-    def _open_curve(self, counts: ScoreCounts) -> OperatingCurve:
-        """Return a curve with NaN where a rate depends on a share of which a range is known."""
-        curve = mixture_curve(counts, self.shares.exact(0.0), clean=False)
-        flagged, nothing = curve.predicted_positive_rate, np.full(len(curve.tpr), np.nan)
-        tpr = curve.tpr if self.supposes_right_labels else nothing
-        return replace(curve, tpr=tpr, fpr=nothing, prevalence=math.nan, flagged=flagged)
-
-    def _check_share(self, what: str) -> None:
-        """Raise where a question has one answer only at one share, and a range of it is known."""
-        if self.share_range_only:
-            raise InputError(
-                f"{what} depends on the share of hidden positives, and labels and scores cannot "
-                f"tell it: there may be none. Give {named('prevalence')}, or a range of it, or "
-                f"{named('reviews')}",
-                code=NOT_IDENTIFIED,
-                argument="prevalence",
-            )
-
-    def _estimate_alone(
-        self, counts: ScoreCounts, metric: str, threshold: float | None, **place: Any
-    ) -> Estimate:
-        """Estimate one metric, the interval of an estimated share added as it was asked."""
-        if self.reviewed is not None:
-            return self.reviewed.estimate(metric, threshold, counts=counts, **place)
-        if self.chances is not None:
-            return self.chances.estimate(metric, threshold, **place)
-        options: dict[str, Any] = {
-            "threshold": threshold,
-            "target": self.target,
-            "confidence_level": self.confidence_level,
-            "clusters": self.clusters,
-            **place,
-        }
-        if self.resamples is not None and (place.get("top") or metric in PARAMETRIC):
-            raise InputError(
-                "the highest rows and costs are not resampled, so that "
-                f"{named('prevalence_interval', repr(self.interval))} has no interval of them; "
-                "leave it out, and the error of the share reaches them as 'calibrated' does"
-            )
-        if self.interval and self.resamples is None:
-            part = self.label_part
-            return estimate_end_by_end(counts, self.shares, metric, label_part=part, **options)
-        found = estimate_metric(counts, self.shares, metric, **options)
-        if self.resamples is None:
-            return found
-        return self.resamples.estimate(counts, found, metric, threshold)
 
     def __getitem__(self, metric: str) -> Estimate:
         """Return the estimate of a metric by any of its names, as "precision" or "f1@0.7".
@@ -787,7 +531,7 @@ class Evaluation:
         ['valid/lift_auc', 'valid/lift_auc_high']
         """
         found = {}
-        if not self.share_range_only:
+        if not self.unknowns.range_only:
             found["prevalence"] = self.prevalence
             found["unlabeled_prevalence"] = self.shares.unlabeled_prevalence
         for row in (*self.rows, *self.top_rows):
@@ -803,15 +547,7 @@ class Evaluation:
 
         Rates that depend on a share that labels and scores leave open are NaN.
         """
-        threshold = read_threshold(threshold)
-        if self.reviewed is not None:
-            return self.reviewed.curve(counts=self.counts_at(threshold)).at(threshold)
-        if self.chances is not None:
-            return self.chances.curve(threshold).at(threshold)
-        counts = self.counts_at(threshold)
-        if self.share_range_only:
-            return self._open_curve(counts).at(threshold)
-        return mixture_curve(counts, self.shares, clean=False).at(threshold)
+        return self.recovery.point(read_threshold(threshold))
 
     def deployed(
         self, prevalence: float | None = None, threshold: float | None = None
@@ -828,32 +564,25 @@ class Evaluation:
                 "evaluate",
                 argument="deploy_prevalence",
             )
-        share = read_deploy_prevalence(prevalence, reviewed=self.reviewed is not None)
+        share = self.recovery.read_prevalence(prevalence)
         threshold = self.threshold if threshold is None else read_threshold(threshold)
         counts = self.counts_at(threshold)
-        moved = self._deployment(share, threshold)
         asked: list[tuple[str, float | None]] = [(metric, None) for metric in AREAS]
         if threshold is not None:
             asked = [*((metric, threshold) for metric in POINT_METRICS), *asked]
         rows = []
         for metric, place in asked:
+            at = MetricAt(metric, place)
             try:
-                found = self._name_needs(self._leave_open(moved.estimate(metric, place)))
+                there = self.recovery.estimate(replace(at, prevalence=share))
             except InputError as error:
                 if error.code != "misfit":  # these rows allow the shares, the population less so
                     raise
                 continue
-            here = self._estimate(counts, metric, place).value
+            here = self.recovery.estimate(at, counts).value
             shown = None if place is None else short_threshold(place, counts)
-            rows.append(MetricRow(metric, place, here, found, shown=shown))
+            rows.append(MetricRow(metric, place, here, there, shown=shown))
         return tuple(rows)
-
-    def _deployment(self, prevalence: float, threshold: float | None) -> Deployment:
-        """Return what carries metrics over to another prevalence, counted at a threshold."""
-        if self.chances is not None:
-            return Deployment.of_chances(self.chances, prevalence, threshold)
-        level, counts = self.confidence_level, self.counts_at(threshold)
-        return Deployment(counts, self.shares, prevalence, level, self.clusters)
 
     def estimate_required(self, requirement: Requirement) -> Estimate:
         """Estimate the metric of a requirement where it is to hold: here, or where it says."""
@@ -861,8 +590,7 @@ class Evaluation:
         if there is None:
             return self.estimate_named(name)
         threshold = None if name.metric in AREAS else name.threshold
-        found = self._deployment(there, threshold).estimate(name.metric, threshold)
-        return self._name_needs(self._leave_open(found))
+        return self.recovery.estimate(MetricAt(name.metric, threshold, prevalence=there))
 
     def placed(self, requirement: Requirement) -> Requirement:
         """Return a requirement that says where it is judged: where the classifier will work."""
@@ -876,37 +604,9 @@ class Evaluation:
             )
         return placed
 
-    def clustered_design(self, metric: str, threshold: float | None = None) -> MixtureDesign:
-        """Return what was drawn at random, with the effect that clusters have on a metric."""
-        design = design_of(self.counts, self.shares, self.shares.sampling, self.target)
-        if self.clusters is None:
-            return design
-        return self.clusters.design(self.counts, design, metric, threshold=threshold)
-
-    def discounted_counts(self, metric: str, threshold: float | None) -> ScoreCounts:
-        """Return counts that answer at a threshold, their effective sizes those of clusters."""
-        counts = self.counts_at(threshold)
-        if self.clusters is None:
-            return counts
-        check_choice("metric", metric, tuple(FACTS))
-        design = design_of(counts, self.shares, self.shares.sampling, self.target)
-        return self.clusters.discounted(counts, design, metric, threshold=threshold)
-
     def counts_at(self, threshold: float | None) -> ScoreCounts:
         """Return counts that can be split at a threshold, counting once more if they must."""
-        if threshold is None:
-            return self.counts
-        threshold = read_threshold(threshold)
-        try:
-            if self.reviewed is not None or self.chances is not None:
-                self.curve.at(threshold)
-            else:
-                self.counts.head_cells(threshold)
-        except InputError:
-            if self.recount is None:
-                raise
-            return self.recount([threshold])
-        return self.counts
+        return self.recovery.counts_at(None if threshold is None else read_threshold(threshold))
 
     def sweep(
         self, metric: str, over: Over = "prevalence", threshold: float | None = None
@@ -923,14 +623,8 @@ class Evaluation:
         check_choice("over", over, OVER)
         if over == "threshold":
             return self._sweep_thresholds(metric)
-        self._check_free(over)
         threshold = self.threshold if threshold is None else read_threshold(threshold)
-        counts = self.discounted_counts(metric, threshold)
-        options: dict[str, Any] = {
-            "target": self.target,
-            "confidence_level": self.confidence_level,
-        }
-        return sweep(counts, self.shares, metric, over=over, threshold=threshold, **options)
+        return self.recovery.sweep(MetricAt(metric, threshold), over)
 
     def _sweep_thresholds(self, metric: str) -> dict[str, FloatArray]:
         """Estimate a metric at thresholds in even steps of cells, the own one among them."""
@@ -950,34 +644,6 @@ class Evaluation:
         }
         return {"threshold": thresholds, **columns}
 
-    @property
-    def determined_by(self) -> str:
-        """What determines the prevalence, which then is not free to move; empty if nothing does."""
-        if self.chances is not None:
-            return "labelling chances" if self.chances.late is None else "dates of labels"
-        if self.reviewed is not None:
-            return "audited rows" if self.reviewed.audited else "reviews"
-        return ""
-
-    def _check_free(self, over: str) -> None:
-        """Raise where what is to be swept is determined and cannot be moved."""
-        source = self.determined_by
-        if not source:
-            return
-        fixed = "and is not free to move; sweep over the threshold instead"
-        if over == "prevalence":
-            words = f"the prevalence is determined by the {source}, {fixed}"
-        elif over == "purity":
-            words = f"the label purity is 1 where the {source} determine the prevalence, {fixed}"
-        elif self.reviewed is not None:
-            words = f"verdicts have no bounds of a bias: {no_bias_words(self.reviewed.labels)}"
-        else:
-            words = (
-                f"a sweep over gamma supposes random labels, and the {source} say that some are "
-                "likelier; bias_bounds() has the ends if the odds of each chance are wrong by Γ"
-            )
-        raise InputError(words, code=NOT_IDENTIFIED, argument="over")
-
     def break_even(self, metric: str, value: float, threshold: float | None = None) -> BreakEven:
         """Find the least hidden share and the largest labelling bias at which metric >= value.
 
@@ -986,21 +652,7 @@ class Evaluation:
         check_choice("metric", metric, tuple(FACTS))
         check_goal(metric, value)
         threshold = self.threshold if threshold is None else read_threshold(threshold)
-        if self.chances is not None:
-            return self.chances.break_even(metric, value, threshold)
-        self._check_labels_answer("a break-even share", "ask by require() whether the metric holds")
-        counts = self.discounted_counts(metric, threshold)
-        found = break_even(
-            counts,
-            self.shares,
-            metric,
-            value,
-            threshold,
-            target=self.target,
-            confidence_level=self.confidence_level,
-        )
-        # At which share a bias is survived, nothing says.
-        return replace(found, odds_ratio=math.nan) if self.share_range_only else found
+        return self.recovery.break_even(MetricAt(metric, threshold), value)
 
     def bias_bounds(self, odds_ratio: float | None = None) -> dict[str, Interval]:
         """Bound each metric if the odds of a label differ by a factor Γ between positives.
@@ -1032,54 +684,12 @@ class Evaluation:
             raise InputError(
                 f"give {named('odds_ratio')}, a factor of at least 1", argument="odds_ratio"
             )
-        if self.reviewed is not None:
-            raise InputError(
-                f"{named('odds_ratio')} cannot be combined with verdicts: "
-                f"{no_bias_words(self.reviewed.labels)}",
-                argument="odds_ratio",
-            )
+        self.recovery.check_bias()
         return {
-            self._key(row, "@"): self._bias_bound(row, odds_ratio)
+            self._key(row, "@"): self.recovery.bias_bound(row, odds_ratio)
             for row in self.rows
-            if self.chances is not None or follows_bias(row.metric, row.threshold, self.shares)
+            if self.recovery.follows_bias(MetricAt(row.metric, row.threshold))
         }
-
-    def _bias_bound(self, row: MetricRow, odds_ratio: float) -> Interval:
-        if self.chances is not None:
-            place = row.metric, odds_ratio, row.threshold
-            return bound_by_chances(self.chances, row.estimate, *place)
-        found = bound_metric(
-            row.estimate,
-            row.metric,
-            odds_ratio,
-            self.discounted_counts(row.metric, row.threshold),
-            self.shares,
-            threshold=row.threshold,
-            target=self.target,
-        )
-        # Labelled rows among those flagged are positive, whoever chose them.
-        least = row.lower_bound if row.certain and row.lower_bound is not None else found.low
-        return replace(found, low=min(max(found.low, least), found.high))
-
-    def _check_labels_answer(self, what: str, instead: str, *, joined: bool = False) -> None:
-        """Raise if random labels alone would answer where reviews or chances are believed.
-
-        With `joined` the answer may be that of random labels and reviews together.
-        """
-        reason = ""
-        if self.chances is not None:
-            reason = "would suppose that labels are random, and theirs is a chance of its own here"
-        elif self.reviewed is not None and self.reviewed.labels == "any":
-            reason = (
-                "would suppose that labels are random, and the reviews speak for themselves here"
-            )
-        elif self.reviewed is not None and not joined:
-            reason = (
-                "would rest on the labels alone, and the reviews determine the prevalence here "
-                "together with them"
-            )
-        if reason:
-            raise InputError(f"{what} {reason}: {instead}", code=NOT_IDENTIFIED)
 
     def calibrated_threshold(self, chance: float = 0.5) -> float:
         """Return the score of rows with this chance of being positive, if scores are of labels.
@@ -1093,9 +703,7 @@ class Evaluation:
         Wrong when: the model was trained on balanced or weighted rows; scores are no probabilities.
         Refused where labels and scores leave the share open: the label frequency is open with it.
         """
-        self._check_labels_answer("such a threshold", "ask best_threshold() for one", joined=True)
-        self._check_share("such a threshold")
-        return chance_threshold(self.counts, self.shares, chance)
+        return self.recovery.calibrated_threshold(chance)
 
     def best_threshold(
         self,
@@ -1130,41 +738,8 @@ class Evaluation:
         the metric, a condition or a cost.
         """
         goal = Goal.of(metric, at_least, cost)
-        if self.share_range_only:
-            return self._share_free_threshold(goal, over)
         over = self.threshold if over is None else read_threshold(over)
-        counts = self.counts_at(over)
-        about: Any = (counts, self.shares, self.target, self.confidence_level)
-        if self.chances is not None:  # what labels stand for, beside all rows
-            counts, whole = self.chances.counts_at(over), self.chances.prevalence
-            shares = Shares(whole, 1.0, "case-control")
-            about = (counts, shares, "population", self.confidence_level)
-        search = ThresholdSearch(*about, clusters=self.clusters)
-        if self.reviewed is not None:
-            search = ReviewedSearch(*about, metrics=self.reviewed.metrics(counts=counts))
-        found = search.best(goal, over)
-        if found.gain is None:
-            return found
-        needs = found.gain.needs if self.chances is None else NEEDS
-        audit = () if self.reviewed is None else self.reviewed.audit_needs
-        return replace(found, gain=replace(found.gain, needs=(*needs, *audit)))
-
-    def _share_free_threshold(self, goal: Goal, over: float | None) -> BestThreshold:
-        """Return the best point of a goal that is the same at every share; refuse any other."""
-        names = dict.fromkeys([goal.metric, *(name for name, _ in goal.at_least)])
-        right = self.supposes_right_labels
-        turning = [n for n in names if FACTS[n].needs and (FACTS[n].needs_prevalence or not right)]
-        if turning:
-            self._check_share(f"the best threshold by {FACTS[turning[0]].title}")
-        over = self.threshold if over is None else read_threshold(over)
-        # At the high end most positives are hidden, and the chance of the labels is largest.
-        span = self.shares.unlabeled_prevalence_interval
-        high = self.shares.unlabeled_prevalence if span is None else span.high
-        shares = self.shares.exact(float(self.shares.clip(high)))
-        about = (self.counts_at(over), shares, self.target, self.confidence_level)
-        search = ThresholdSearch(*about, clusters=self.clusters)
-        found = search.best(replace(goal, any_share=True), over)
-        return found.without_share(recall_known=right)
+        return self.recovery.best_threshold(goal, over)
 
     def cost(
         self,
@@ -1234,10 +809,10 @@ class Evaluation:
         document: dict[str, Any] = render("document", [self])
         return document
 
-    @property
+    @cached_property
     def prevalence(self) -> float:
         """Share of positives in the target; NaN where labels and scores leave it open."""
-        if self.share_range_only:
+        if self.unknowns.range_only:
             return math.nan
         return self.shares.prevalence(self.counts)
 
@@ -1278,18 +853,3 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         return str(render("frame", [self]))
-
-
-def _round_outward(found: Estimate, metric: str) -> Estimate:
-    """Return an estimate whose interval, if it is but a point, holds the truth all the same."""
-    low, high = round_outward(found.low, found.high, *FACTS[metric].range)
-    return replace(found, low=low, high=high)
-
-
-def grows(metric: str, naive: float, shares: Shares) -> bool:
-    """Whether a metric grows with the hidden share: the naive MCC has the sign of g - Q.
-
-    One that does not exist (NaN) does not.
-    """
-    rises = naive >= (0.0 if metric == "mcc" else -math.inf)
-    return rises and shares.sampling in FACTS[metric].grows

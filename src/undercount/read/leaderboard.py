@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from undercount.read.differences import Difference
+from undercount.infer.difference import Difference
 
 
 @dataclass(frozen=True)

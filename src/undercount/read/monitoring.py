@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from undercount.checks.fair_sample import found_check, steady_check
+from undercount.checks.flagged import rounded_threshold, rounding_check
 from undercount.count.arrays import read_floats, read_scores, refuse_other_order
+from undercount.count.knots import knots_at
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import (
@@ -21,6 +24,7 @@ from undercount.errors import (
     real_number,
 )
 from undercount.estimate import Estimate, check_confidence_level, delta_interval
+from undercount.infer.metric_name import short_number
 from undercount.prevalence.delays import read_days
 from undercount.prevalence.late_labels import (
     LEAST_CHANCE,
@@ -32,9 +36,6 @@ from undercount.prevalence.late_labels import (
 )
 from undercount.read.alarm import Alarm, find_alarm
 from undercount.read.evaluation import render
-from undercount.read.fair_sample import found_check, steady_check
-from undercount.read.flagged_check import knots_at, rounded_threshold, rounding_check
-from undercount.read.metric_name import short_number
 from undercount.read.requirement import (
     Judgement,
     Requirement,

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import chdtrc, ndtr, ndtri
 
-from undercount.assume.mixture import CHANCE
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import CODES, Check, wording
 from undercount.estimate import Estimate
+from undercount.infer.mixture import CHANCE
 from undercount.prevalence.upper_bound import upper_bound
 from undercount.shares import Shares
 

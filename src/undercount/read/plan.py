@@ -9,23 +9,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.reviews import (
+from undercount.assume.base import Assumption
+from undercount.assume.builder import supposed_by
+from undercount.checks.flagged import rounding_check
+from undercount.count.arrays import read_labels, read_pair, read_scores, read_weights
+from undercount.count.knots import rounded_knots
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
+from undercount.errors import Check, InputError, named, read_threshold
+from undercount.estimate import Interval, check_confidence_level
+from undercount.infer.clusters import read_clusters
+from undercount.infer.mass_gradients import mass_gradient
+from undercount.infer.reviews.verdicts import (
     IntArray,
     ReviewDesign,
     Reviews,
     check_scores,
     working_posterior,
 )
-from undercount.count.arrays import read_labels, read_pair, read_scores, read_weights
-from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray
-from undercount.errors import Check, InputError, named, read_threshold
-from undercount.estimate import Interval, check_confidence_level
+from undercount.infer.scored_rows import UNLABELED, count_model
 from undercount.read.allocation import FLOOR, allocate, interleave
 from undercount.read.evaluation import render
-from undercount.read.flagged_check import rounded_knots, rounding_check
-from undercount.read.intervals.clusters import read_clusters
-from undercount.read.intervals.mass_gradients import mass_gradient
 from undercount.read.joined_cells import join_cells
 from undercount.read.prices import FurtherRound, Prices
 from undercount.read.review_goals import SUFFIX, metric_of, read_goals, threshold_of
@@ -353,6 +357,7 @@ def plan_reviews(
     score: Any,
     *,
     budget: int,
+    assume: Assumption | None = None,
     goal: str | Sequence[str] | None = None,
     threshold: float | None = None,
     unlabeled: float | None = None,
@@ -374,6 +379,9 @@ def plan_reviews(
         As in `evaluate`.
     budget : int
         Number of rows that somebody can look at.
+    assume : Assumption, optional
+        How the labels came about, as in `evaluate`: the plan supposes the share that it tells, or
+        goes on from the verdicts of `Reviewed`.
     goal : str or sequence of str
         Metrics to make sharp, or "prevalence"; with `other`, "difference" or "f1_difference".
         None: F1, or the goal of `reviews`.
@@ -419,6 +427,12 @@ def plan_reviews(
         y, score, unlabeled, sample_weight=sample_weight, cluster=cluster, other=other
     )
     confidence_level = check_confidence_level(confidence_level)
+    if assume is not None:
+        said = {"prevalence": prevalence, "unlabeled_prevalence": unlabeled_prevalence}
+        model = count_model(labels, scores, UNLABELED, None, None, compact=True)
+        told = supposed_by(assume, model, {**said, "reviews": reviews})
+        reviews = told.get("reviews")
+        prevalence, unlabeled_prevalence = map(told.get, ("prevalence", "unlabeled_prevalence"))
     if reviews is not None and not isinstance(reviews, Reviews):
         raise InputError(f"reviews must be Reviews; got {reviews!r}", argument="reviews")
     weights = None if sample_weight is None else read_weights(sample_weight, len(scores))

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from undercount.assume.review_sheet import join_rounds, make_sheet, sheet_reviews
-from undercount.assume.reviews import ReviewDesign
 from undercount.count.draw import draw_rows, sample_models, sample_scores
 from undercount.count.frames import count_scores
+from undercount.count.knots import knots_at
 from undercount.count.review_file import ReviewSheet, write_review_file
 from undercount.counts import ScoreCounts
 from undercount.errors import Check
 from undercount.estimate import Interval
-from undercount.read.flagged_check import knots_at
+from undercount.infer.reviews.sheet import join_rounds, make_sheet, sheet_reviews
+from undercount.infer.reviews.verdicts import ReviewDesign
 from undercount.read.plan import BUDGETS, check_places, design_reviews, with_goal
 from undercount.read.prices import Prices
 from undercount.read.rival import Rival

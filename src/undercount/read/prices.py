@@ -7,8 +7,16 @@ from typing import Any, cast
 
 import numpy as np
 
-from undercount.assume.drawn_verdicts import DrawnCells, DrawnVerdicts, Pool, SampledCells
-from undercount.assume.reviews import (
+from undercount.assume.reviewed.differences import ReviewedModel, difference_ends, drawn_variance
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
+from undercount.errors import InputError, check_name
+from undercount.estimate import Interval
+from undercount.infer.mass_gradients import MassGradient, mass_gradient
+from undercount.infer.reviews.drawn_verdicts import DrawnCells, DrawnVerdicts, Pool, SampledCells
+from undercount.infer.reviews.intervals import ReviewedMetrics
+from undercount.infer.reviews.stratum_shares import likely_chances
+from undercount.infer.reviews.verdicts import (
     IntArray,
     ReviewDesign,
     ReviewedCells,
@@ -18,16 +26,8 @@ from undercount.assume.reviews import (
     supposed_posterior,
     working_posterior,
 )
-from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray
-from undercount.errors import InputError, check_name
-from undercount.estimate import Interval
 from undercount.read.allocation import FLOOR, fill
-from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
-from undercount.read.intervals.review_intervals import ReviewedMetrics
-from undercount.read.intervals.stratum_shares import likely_chances
 from undercount.read.joined_cells import join_cells
-from undercount.read.review_differences import ReviewedModel, difference_ends, drawn_variance
 from undercount.read.review_goals import SUFFIX, half_range, metric_of, threshold_of
 from undercount.read.rival import Rival, RivalMoves, RivalRows
 from undercount.read.supposed_share import LikelyShares

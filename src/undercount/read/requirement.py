@@ -9,12 +9,12 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from undercount.checks.percentages import goal_percent
 from undercount.errors import CODES, CONTRADICTED, Check, InputError, LibraryWarning
 from undercount.estimate import OUTWARD, POINT, Estimate, FloatArray
+from undercount.infer.metric_name import MetricName, parse_metric, read_number, short_number
+from undercount.infer.sensitivity import check_goal
 from undercount.metric_facts import FACTS
-from undercount.read.metric_name import MetricName, parse_metric, read_number, short_number
-from undercount.read.percentages import goal_percent
-from undercount.read.sensitivity import check_goal
 
 Outcome: TypeAlias = Literal["met", "failed", "inconclusive"]
 WORST_FIRST: tuple[Outcome, ...] = ("failed", "inconclusive", "met")

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from undercount.errors import InputError, collect_warnings
-from undercount.read.intervals.heads import threshold_of_top
+from undercount.infer.heads import threshold_of_top
 from undercount.read.plan import design_reviews, with_goal
 from undercount.read.prices import Prices
 from undercount.read.supposed_share import likely_span
 
 if TYPE_CHECKING:
-    from undercount.read.evaluation import Evaluation, MetricRow
+    from undercount.infer.metric_row import MetricRow
+    from undercount.read.evaluation import Evaluation
 
 BUDGET = 100
 
@@ -48,7 +49,7 @@ def price_reviews(evaluation: "Evaluation", budget: int = BUDGET) -> ReviewPrice
     single = shares.sampling == "single-sample" and shares.label_purity == 1
     if row is None or not row.estimate.exists or counts.weighted or not single:
         return None
-    if evaluation.clusters is not None or evaluation.chances is not None:
+    if evaluation.recovery.clusters is not None or not evaluation.basis.reviewable:
         return None
     before = (row.estimate.high - row.estimate.low) / 2
     if top is not None:  # where cells end: near enough for a price
@@ -80,20 +81,17 @@ def reviews_for(
 
 def can_go_on(evaluation: "Evaluation") -> bool:
     """Say whether a further round of the same plan can be made for what is evaluated."""
-    reviewed = evaluation.reviewed
-    if reviewed is None or reviewed.audited or reviewed.crossed is not None:
-        return False
-    if evaluation.counts.weighted or reviewed.sampling != "single-sample":
-        return False
-    return reviewed.reviews.design.threshold == evaluation.threshold
+    plan = evaluation.recovery.further_plan
+    return plan is not None and plan.design.threshold == evaluation.threshold
 
 
 def _further_prices(evaluation: "Evaluation", metric: str) -> Prices | None:
     """Return what a further round planned for a metric buys; nothing if none can be planned."""
-    if evaluation.reviewed is None or not can_go_on(evaluation):
+    plan = evaluation.recovery.further_plan
+    if plan is None or not can_go_on(evaluation):
         return None
     try:
-        reviews = with_goal(evaluation.reviewed.reviews, metric)
+        reviews = with_goal(plan, metric)
         level = evaluation.confidence_level
         return Prices.of(evaluation.counts, reviews.design, level, reviews)
     except InputError:
@@ -114,7 +112,7 @@ def _prices(
                 threshold=threshold,
                 unlabeled_prevalence=evaluation.shares.unlabeled_prevalence,
             )
-            span = likely_span(evaluation.shares, by_labels=not evaluation.share_given)
+            span = likely_span(evaluation.shares, by_labels=not evaluation.unknowns.given)
             return Prices.of(counts, design, evaluation.confidence_level, span=span)
     except InputError:  # nothing is flagged, say: then no review tells its precision
         return None

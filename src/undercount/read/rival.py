@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from undercount.assume.reviews import MOST, IntArray, ReviewDesign
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.read.intervals.mass_gradients import MassGradient, mass_gradient
+from undercount.infer.mass_gradients import MassGradient, mass_gradient
+from undercount.infer.reviews.verdicts import MOST, IntArray, ReviewDesign
 
 # How much farther each row of a stratum lies from the highest score of the second model than the
 # one before, where few rows stand for all: those that it flags matter most.

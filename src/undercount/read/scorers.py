@@ -8,20 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import metrics
 
+from undercount.assume.base import Assumption
+from undercount.assume.builder import assumption_of, shares_of
+from undercount.checks.labelled_chance import EVEN, warn_words
 from undercount.count.kernel.array_library import is_tensor
 from undercount.counts import ScoreCounts
 from undercount.errors import (
+    MISSING_DATA,
     InputError,
     MisfitWarning,
     SmallSampleWarning,
     collect_warnings,
     warn,
 )
+from undercount.infer.decisions import Costs, cost_weight
+from undercount.infer.estimate_metric import estimate_metric
+from undercount.infer.metric_name import name_metric
 from undercount.metric_facts import FACTS
-from undercount.read.decisions import Costs, cost_weight
-from undercount.read.intervals.estimate import estimate_metric
-from undercount.read.labelled_chance import EVEN, warn_words
-from undercount.read.metric_name import name_metric
 from undercount.shares import Shares, read_shares
 
 Response: TypeAlias = Literal["decision_function", "predict_proba", "predict"]
@@ -45,6 +48,7 @@ RANKING = IMPURE_RANKING + [
 def make_scorer(
     name: str,
     *,
+    assume: Assumption | None = None,
     threshold: float | None = None,
     beta: float = 1.0,
     cost: Costs | None = None,
@@ -71,6 +75,9 @@ def make_scorer(
     name : str
         A metric; "roc_auc", "lift_auc", "recall", "lift" and "lee_liu" rank models without a
         prevalence ("roc_auc" is then that of labelled against unlabeled rows).
+    assume : RandomLabels, optional
+        What is supposed of the labels of every fold, instead of the shares below. What is known row
+        by row (chances of a label, verdicts) does not reach the rows of a fold.
     threshold : float, optional
         For metrics at a threshold, on the scale of the scores. A model trained on found labels
         predicts the chance of being labelled: one half of being positive is the label frequency
@@ -110,10 +117,26 @@ def make_scorer(
     >>> bool((values > 0.6).all())
     True
     """
-    shares = {
+    said = {
+        "assume": assume,
         "prevalence": prevalence,
         "unlabeled_prevalence": unlabeled_prevalence,
         "label_frequency": label_frequency,
+        "label_purity": label_purity,
+        "sampling": sampling,
+    }
+    asked = None if assume is None else shares_of(assumption_of(said))
+    if assume is not None and asked is None:
+        raise InputError(
+            f"a scorer sees labels and scores of each fold alone, and {type(assume).__name__} "
+            "knows of rows; evaluate out-of-fold scores instead",
+            code=MISSING_DATA,
+            argument="assume",
+        )
+    said = said if asked is None else asked
+    label_purity, sampling = said["label_purity"], said["sampling"]
+    shares = {
+        name: said[name] for name in ("prevalence", "unlabeled_prevalence", "label_frequency")
     }
     known = any(value is not None for value in shares.values())
     name, scale = name_metric(name, list(FACTS)), 1.0

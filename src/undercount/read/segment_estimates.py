@@ -12,25 +12,25 @@ from typing import Any
 
 import numpy as np
 
-from undercount.assume.labelled import naive_area, naive_point
-from undercount.assume.mixture import TOLERANCE, MixtureDesign, Target, stack_designs
+from undercount.assume.base import Unknowns
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, metric_names
 from undercount.errors import UndefinedMetricWarning, collect_warnings
 from undercount.estimate import Estimate
-from undercount.metric_facts import FACTS, RIGHT_LABELS
-from undercount.read.evaluation import MetricRow, grows
-from undercount.read.hidden_share import HiddenShare
-from undercount.read.intervals.estimated_share import SHARES, leaves_room
-from undercount.read.intervals.heads import HeadCounts, head_spread, two_sided_z
-from undercount.read.intervals.shared_labels import SharedLabels, cut_sides
-from undercount.read.intervals.threshold_intervals import (
+from undercount.infer.estimated_share import SHARES, leaves_room
+from undercount.infer.heads import HeadCounts, head_spread, two_sided_z
+from undercount.infer.labelled import naive_area, naive_point
+from undercount.infer.metric_name import parse_metric
+from undercount.infer.metric_row import MetricRow, grows
+from undercount.infer.mixture import TOLERANCE, MixtureDesign, Target, stack_designs
+from undercount.infer.sensitivity import CHANCE
+from undercount.infer.shared_labels import SharedLabels, cut_sides
+from undercount.infer.threshold_intervals import (
     certain_limits,
     method_name,
     threshold_interval,
 )
-from undercount.read.metric_name import parse_metric
-from undercount.read.sensitivity import CHANCE
+from undercount.metric_facts import FACTS, RIGHT_LABELS
 from undercount.shares import Shares
 
 
@@ -40,7 +40,7 @@ class SegmentTable:
 
     segments: tuple[Hashable, ...]
     counts: tuple[ScoreCounts, ...]
-    hidden: tuple[HiddenShare, ...]
+    hidden: tuple[Unknowns, ...]
     heads: FloatArray  # of shape (3, segments)
     threshold: float
     target: Target
@@ -50,7 +50,7 @@ class SegmentTable:
     def of(
         cls,
         parts: Mapping[Hashable, ScoreCounts],
-        hidden: Mapping[Hashable, HiddenShare],
+        hidden: Mapping[Hashable, Unknowns],
         threshold: float,
         target: Target,
         confidence_level: float,
@@ -229,7 +229,7 @@ def _share_ends(shares: Shares) -> tuple[Shares, Shares]:
     return shares.exact(min(low, value)), shares.exact(float(shares.clip(max(high, value))))
 
 
-def _is_plain(held: HiddenShare) -> bool:
+def _is_plain(held: Unknowns) -> bool:
     """Tell whether labels are pure, and the share is a number or has an error, and is no range."""
     shares = held.shares
     span, error = shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence_error
@@ -238,6 +238,6 @@ def _is_plain(held: HiddenShare) -> bool:
     return pure and (span is None) == (error == 0) and known
 
 
-def _kind(held: HiddenShare) -> tuple[str, bool, bool]:
+def _kind(held: Unknowns) -> tuple[str, bool, bool]:
     """Say what was given, and whether the share has an error, an estimator's or another."""
     return held.shares.given, bool(held.interval), held.shares.unlabeled_prevalence_error > 0

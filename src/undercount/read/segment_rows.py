@@ -1,33 +1,35 @@
 """Count rows segment by segment."""
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.mixture import Target
+from undercount.assume.base import Assumption, Recovery, Unknowns, Wanted
+from undercount.assume.builder import assumption_of, shares_of
+from undercount.assume.random_labels.recovery import RandomLabelsRecovery
 from undercount.count.columns import is_eager, take_columns
 from undercount.count.frames import count_scores
 from undercount.count.kernel.array_library import is_tensor
 from undercount.count.kernel.rows import POSITIVE, UNLABELED
 from undercount.count.keys import read_keys
+from undercount.count.knots import knots_at
 from undercount.count.label_totals import other_rows
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
 from undercount.estimate import Estimate
-from undercount.read.counted_model import (
-    CountedModel,
+from undercount.infer.clusters import read_clusters
+from undercount.infer.scored_rows import (
     RecountableRows,
+    ScoredRows,
     count_column,
     count_model,
     take_column,
 )
-from undercount.read.flagged_check import knots_at
-from undercount.read.intervals.clusters import read_clusters
 from undercount.read.one_label_frequency import frequency_edges, keeps_apart, tabulate
 from undercount.read.segments import name_segments, sort_segments, split_rows, why_not
 from undercount.shares import Sampling
@@ -37,17 +39,25 @@ from undercount.shares import Sampling
 class SegmentModels:
     """Hold the counts of all rows, of each segment, and what the segments are called."""
 
-    overall: CountedModel
-    parts: dict[Hashable, CountedModel]
+    overall: ScoredRows
+    parts: dict[Hashable, ScoredRows]
     column: str
     places: Mapping[Hashable, NDArray[np.intp]] = field(default_factory=dict)  # rows, if kept
+    recovery: Recovery | None = None  # of all rows, if chances tell the share
+    assumption: Assumption = field(default_factory=lambda: assumption_of({}))
 
-    def part(self, segment: Hashable, target: Target) -> CountedModel:
-        """Return one segment with its own chances of a label, if there are any."""
-        known = self.overall.chances
-        if known is None:
-            return self.parts[segment]
-        return replace(self.parts[segment], chances=known.take(self.places[segment], target))
+    @property
+    def shares(self) -> dict[str, Any]:
+        """What is said of shares, by argument."""
+        return shares_of(self.assumption) or {}
+
+    def recover(self, segment: Hashable, find: Callable[[], Unknowns], wanted: Wanted) -> Recovery:
+        """Return the recovery of one segment, with what is found of its share."""
+        part, target = self.parts[segment], wanted.target or "dataset"
+        if self.recovery is None:
+            return RandomLabelsRecovery(part, find(), target, wanted.confidence_level)
+        own = self.recovery.take(part, self.places[segment], target)
+        return replace(own, unknowns=find())
 
     def shares_by_chances(self) -> dict[Hashable, Estimate]:
         """Return the shares that chances tell; a segment whose labels stand for too many has none.
@@ -55,13 +65,14 @@ class SegmentModels:
         It is refused, and says so, when it is evaluated.
         """
         found = {}
-        for segment, model in self.parts.items():
+        for segment, part in self.parts.items():
+            if self.recovery is None or why_not(part.counts):
+                continue
             try:
-                chances = None if why_not(model.counts) else self.part(segment, "dataset").chances
+                own = self.recovery.take(part, self.places[segment], "dataset")
             except InputError:
                 continue
-            if chances is not None:
-                found[segment] = chances.share
+            found[segment] = own.share
         return found
 
     def counts_for_shares(self, sampling: Sampling) -> dict[Hashable, ScoreCounts]:
@@ -97,43 +108,40 @@ class SegmentedRows:
     unlabeled: float | None
     weight: Any
     cluster: Any = None
-    propensity: Any = None
-    about: Mapping[str, Any] = field(default_factory=dict)  # of the chances
+    assumption: Assumption = field(default_factory=lambda: assumption_of({}))
 
-    def count(self, by: Any, threshold: float | None, *, compact: bool) -> SegmentModels:
+    def count(
+        self, by: Any, threshold: float | None, wanted: Wanted, *, compact: bool
+    ) -> SegmentModels:
         """Count all rows and those of each segment."""
         if isinstance(self.y, Mapping):
             self._refuse_rows()
-            return self._take_counts(by, threshold)
+            return replace(self._take_counts(by, threshold), assumption=self.assumption)
         if self.label is None:
             model = count_model(
                 self.y, self.score, self.unlabeled, self.weight, threshold, compact=compact
             )
-            return split_model(self._with_chances(model), by, "segment", self.cluster)
+            return split_rows_of(model, self.assumption, wanted, by, "segment", self.cluster)
         columns = [by] if isinstance(by, str) else by
         model = count_column(
             self.y, self.label, self.score, self.unlabeled, self.weight, threshold, compact=compact
         )
         if not is_eager(self.y):
             self._refuse_rows()
-            return self._count_where_they_are(model, columns, compact=compact)
+            counted = self._count_where_they_are(model, columns, compact=compact)
+            return replace(counted, assumption=self.assumption)
         found = [read_keys(values, "by") for values in take_columns(self.y, columns).values()]
         whose = take_column(self.y, "cluster", self.cluster)
         values = found[0] if len(found) == 1 else found
-        return split_model(self._with_chances(model), values, ", ".join(columns), whose)
-
-    def _with_chances(self, model: CountedModel) -> CountedModel:
-        """Return all rows with the chances of a label, which segments then take their part of."""
-        if self.propensity is None:
-            return model
-        return model.with_chances(take_column(self.y, "propensity", self.propensity), **self.about)
+        return split_rows_of(model, self.assumption, wanted, values, ", ".join(columns), whose)
 
     def _refuse_rows(self) -> None:
+        whose = {"cluster": self.cluster, **self.assumption.columns}
         for argument, what in (
             ("cluster", "which rows belong together"),
             ("propensity", "which chance a row had"),
         ):
-            if getattr(self, argument) is not None:
+            if whose.get(argument) is not None:
                 raise InputError(
                     f"{named(argument)} with {named('by')} needs the rows themselves: counts of "
                     f"segments do not say {what}. Pass arrays, or a frame in memory",
@@ -141,7 +149,7 @@ class SegmentedRows:
                 )
 
     def _count_where_they_are(
-        self, overall: CountedModel, columns: list[str], *, compact: bool
+        self, overall: ScoredRows, columns: list[str], *, compact: bool
     ) -> SegmentModels:
         """Count the rows of a frame elsewhere, which only small tables leave."""
         counted: Any = count_scores(
@@ -177,17 +185,17 @@ class SegmentedRows:
         whole = sum(list(found.values())[1:], next(iter(found.values())))
         parts = name_parts(found, cut)
         column = by if isinstance(by, str) else "segment"
-        return SegmentModels(CountedModel(whole, cut), parts, column)
+        return SegmentModels(ScoredRows(whole, cut), parts, column)
 
 
 def name_parts(
     counted: Mapping[Any, ScoreCounts], threshold: float | None
-) -> dict[Hashable, CountedModel]:
+) -> dict[Hashable, ScoredRows]:
     """Call counted segments as those of rows are called; one by two kinds of missing is one."""
     parts: dict[Hashable, ScoreCounts] = {}
     for name, counts in zip(name_segments(list(counted)), counted.values(), strict=True):
         parts[name] = parts[name] + counts if name in parts else counts
-    return {name: CountedModel(parts[name], threshold) for name in sort_segments(list(parts))}
+    return {name: ScoredRows(parts[name], threshold) for name in sort_segments(list(parts))}
 
 
 def _describe_values(found: Mapping[Any, Any]) -> str:
@@ -195,36 +203,65 @@ def _describe_values(found: Mapping[Any, Any]) -> str:
     return f"values of {', '.join(kinds)}" if kinds else "none"
 
 
-def split_model(model: CountedModel, by: Any, column: str, cluster: Any = None) -> SegmentModels:
+def split_rows_of(
+    model: ScoredRows,
+    assumption: Assumption,
+    wanted: Wanted,
+    by: Any,
+    column: str,
+    cluster: Any = None,
+) -> SegmentModels:
+    """Split rows by segment, with the part that each has in chances of a label, if there are any.
+
+    Only rows that count are split, which chances may leave some out of.
+    """
+    if assumption.by_segment != "rows":
+        return replace(split_model(model, by, column, cluster), assumption=assumption)
+    whole = model if cluster is None else model.with_clusters(cluster)
+    assumption.check_rows(whole)
+    (recovery,) = assumption.recover({"": whole}, wanted).values()
+    found = split_model(recovery.used, by, column, cluster, recovery.usable)
+    return replace(found, recovery=recovery, assumption=assumption)
+
+
+def split_model(
+    model: ScoredRows,
+    by: Any,
+    column: str,
+    cluster: Any = None,
+    usable: NDArray[np.bool_] | None = None,
+) -> SegmentModels:
     """Count the rows of each segment, which the model holds, each with its own clusters."""
     rows = model.recount
     if not isinstance(rows, RecountableRows) or is_tensor(rows.scores):
         raise InputError(f"{named('by')} needs the rows themselves, in memory", argument="by")
-    parts, codes = {}, None if cluster is None else read_clusters(cluster, len(rows.scores))
-    places = _split_usable(by, model)
+    parts, codes = {}, None
+    if cluster is not None:
+        codes = read_clusters(cluster, len(rows.scores) if usable is None else len(usable))
+        codes = codes if usable is None else codes[usable]
+    places = _split_usable(by, rows, usable)
     for key, place in places.items():
         if not place.size:  # all of its rows are too recent: its line says so
-            parts[key] = CountedModel(ScoreCounts.from_counts([], [], [], []), model.threshold)
+            parts[key] = ScoredRows(ScoreCounts.from_counts([], [], [], []), model.threshold)
             continue
         weights = None if rows.weights is None else rows.weights[place]
         some = replace(rows, labels=rows.labels[place], scores=rows.scores[place], weights=weights)
-        part = CountedModel(some([]), model.threshold, some, model.backend)
+        part = ScoredRows(some([]), model.threshold, some, model.backend)
         parts[key] = part if codes is None else part.with_clusters(codes[place])
     return SegmentModels(model.with_clusters(codes), parts, column, places)
 
 
-def _split_usable(by: Any, model: CountedModel) -> dict[Hashable, NDArray[np.intp]]:
+def _split_usable(
+    by: Any, rows: RecountableRows, usable: NDArray[np.bool_] | None
+) -> dict[Hashable, NDArray[np.intp]]:
     """Return the rows of each segment among those that the model holds.
 
     Dates of labels leave out the rows that are too recent, while `by` names a segment for every
     row.
     """
-    rows = cast("RecountableRows", model.recount)
-    late = None if model.chances is None else model.chances.late
-    if late is None:
+    if usable is None:
         return split_rows(by, len(rows.scores))
-    new_place = np.cumsum(late.usable_) - 1
+    new_place = np.cumsum(usable) - 1
     return {
-        key: new_place[place[late.usable_[place]]]
-        for key, place in split_rows(by, len(late.usable_)).items()
+        key: new_place[place[usable[place]]] for key, place in split_rows(by, len(usable)).items()
     }

@@ -6,13 +6,19 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
 
+from undercount.assume.base import Unknowns, Wanted
+from undercount.assume.random_labels.hidden_share import (
+    UNASKED,
+    ShareLimits,
+    fit_share,
+    shared_share,
+)
+from undercount.checks.fair_sample import mature_checks
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import Check, InputError, collect_warnings, named
 from undercount.estimate import Estimate
 from undercount.prevalence.pooled import PooledShares, SegmentShare, pool_shares
-from undercount.read.fair_sample import mature_checks
-from undercount.read.hidden_share import UNASKED, HiddenShare, ShareLimits, fit_share, shared_share
 from undercount.read.one_label_frequency import (
     RuledOut,
     find_doubtful,
@@ -106,7 +112,7 @@ class SegmentShares:
         """Return what a segment says of its share by itself."""
         return self.pooled.own.get(segment) if self.pooled else None
 
-    def find(self, segment: Hashable, name: str, *, limits: bool = True) -> HiddenShare:
+    def find(self, segment: Hashable, name: str, *, limits: bool = True) -> Unknowns:
         """Return the share of one segment; the limits that its scores set cost most of it."""
         if self.overall is not None:
             return self._shared_out(segment, name, None if limits else UNASKED)
@@ -118,7 +124,7 @@ class SegmentShares:
         found = shared_share({name: self.parts[segment]}, **options)[name]
         return replace(found, label_part=self.pooled.label_parts.get(segment))
 
-    def _shared_out(self, segment: Hashable, name: str, limits: ShareLimits | None) -> HiddenShare:
+    def _shared_out(self, segment: Hashable, name: str, limits: ShareLimits | None) -> Unknowns:
         """Return a segment's part of the hidden positives that all rows are known to have."""
         known, part = cast("KnownShare", self.overall), self.parts[segment]
         own = self.fitted.get(segment) or self._part_of(segment, known)
@@ -201,13 +207,27 @@ class SegmentShares:
         return value[segment]
 
 
+def split_shares(given: Mapping[str, Any], wanted: Wanted) -> dict[str, Any]:
+    """Return what `shared_share` takes for each segment."""
+    return {
+        **{name: given.get(name) for name in (*GIVEN, "prevalence_interval")},
+        "label_purity": given.get("label_purity", 1.0),
+        "sampling": given.get("sampling", "single-sample"),
+        "n_resamples": given.get("n_resamples", 200),
+        "target": wanted.target,
+        "confidence_level": wanted.confidence_level,
+        "random_state": wanted.random_state,
+        "progress": wanted.progress,
+    }
+
+
 def overall_options(
     options: Mapping[str, Any], parts: Mapping[Hashable, ScoreCounts]
 ) -> dict[str, Any]:
     """Return the options for all rows: shares of segments become the share of all."""
     found = dict(options)
     for name in GIVEN:
-        value = options[name]
+        value = options.get(name)
         if not isinstance(value, Mapping):
             continue
         known = {key: parts[key] for key in parts if key in value and not why_not(parts[key])}

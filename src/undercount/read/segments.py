@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from undercount.assume.labelled import labelled_curve
 from undercount.count.arrays import is_missing
 from undercount.count.keys import read_keys, split_places
 from undercount.counts import ScoreCounts
@@ -21,12 +20,14 @@ from undercount.errors import (
     named,
 )
 from undercount.estimate import Estimate
+from undercount.infer.difference import TARGET_OF, Question
+from undercount.infer.heads import ranked_rows
+from undercount.infer.labelled import labelled_curve
+from undercount.infer.metric_name import parse_metric, short_number
+from undercount.infer.metric_row import MetricRow
 from undercount.metric_facts import FACTS
 from undercount.prevalence.pooled import PooledShares
-from undercount.read.differences import TARGET_OF, Question
-from undercount.read.evaluation import TOP_METRICS, Evaluation, MetricRow, render
-from undercount.read.intervals.heads import ranked_rows
-from undercount.read.metric_name import parse_metric, short_number
+from undercount.read.evaluation import TOP_METRICS, Evaluation, render
 from undercount.read.requirement import Judgement, Requirement, Verdict, parse_requirements
 from undercount.read.segment_tests import (
     Deviation,
@@ -476,7 +477,7 @@ def hidden_share(evaluation: Evaluation) -> Estimate:
     value, span = shares.unlabeled_prevalence, shares.unlabeled_prevalence_interval
     low, high = (span.low, span.high) if span else (value, value)
     found = Estimate(value, low, high, confidence_level=level)
-    return found.without_value() if evaluation.share_range_only else found
+    return found.without_value() if evaluation.unknowns.range_only else found
 
 
 def make_row(
@@ -518,7 +519,7 @@ def fits_top(evaluation: Evaluation, top: float) -> bool:
     if top < 1:
         return True
     apart = evaluation.shares.sampling == "case-control"
-    return top <= float(ranked_rows(evaluation.counts_for_top, apart=apart).sum())
+    return top <= float(ranked_rows(evaluation.recovery.counts_for_top, apart=apart).sum())
 
 
 def fill_row(

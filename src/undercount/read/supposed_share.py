@@ -7,10 +7,10 @@ from typing import Any
 
 from scipy.special import ndtri
 
+from undercount.assume.random_labels.hidden_share import shared_share
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, collect_warnings, named, real_number
 from undercount.estimate import Interval
-from undercount.read.hidden_share import shared_share
 from undercount.shares import Shares
 
 # Labelled positives from which a share can be estimated, and what is supposed at least below.

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.reviews import IntArray, ReviewDesign
 from undercount.count.kernel.buckets import BorderRanks
 from undercount.count.kernel.rows import NEGATIVE, POSITIVE, UNLABELED, round_up_knots
 from undercount.counts import ScoreCounts
+from undercount.infer.reviews.verdicts import IntArray, ReviewDesign
 
 # Quantiles of the unlabeled scores at which strata may be cut, and of how many rows.
 N_KNOTS, SUBSAMPLE = 512, 65_536

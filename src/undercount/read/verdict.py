@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 import numpy as np
 from scipy.optimize import brentq
 
-from undercount.assume.mixture import design_of
+from undercount.checks.flagged import rounded_threshold, rounding_check
+from undercount.checks.percentages import percent
 from undercount.counts import ScoreCounts
 from undercount.errors import (
     CODES,
@@ -26,13 +27,12 @@ from undercount.errors import (
     collect_warnings,
 )
 from undercount.estimate import Estimate, Interval
+from undercount.infer.metric_at import MetricAt
+from undercount.infer.metric_name import MetricName
+from undercount.infer.mixture import design_of
+from undercount.infer.threshold_intervals import intervals_at_shares
 from undercount.metric_facts import FACTS, OUT_OF_FOLD
-from undercount.read.flagged_check import rounded_threshold, rounding_check
-from undercount.read.intervals.threshold_intervals import intervals_at_shares
-from undercount.read.metric_name import MetricName
-from undercount.read.percentages import percent
 from undercount.read.requirement import Requirement, check_words
-from undercount.read.sensitivity import surviving_bias
 
 if TYPE_CHECKING:
     from undercount.read.evaluation import Evaluation
@@ -148,11 +148,11 @@ def _rests_on(evaluation: "Evaluation", verdict: ClaimVerdict) -> tuple[str, ...
 def _judge(evaluation: "Evaluation") -> ClaimVerdict:
     required = evaluation.claim is not None
     about = evaluation.claim or _lead(evaluation)
-    if evaluation.reviewed is not None or evaluation.chances is not None:
+    if evaluation.basis.determined_by:
         return _judge_alone(evaluation, about, required=required)
     trial = _Trial(evaluation, about, evaluation.counts_at(about.threshold))
     claim = evaluation.claim
-    if claim is None and evaluation.from_scores:
+    if claim is None and evaluation.unknowns.from_scores:
         reason = _grave(evaluation)
         return ClaimVerdict("none" if reason is None else "unsupported", None, reason=reason)
     claim = claim or trial.suggest()
@@ -209,7 +209,7 @@ def doubt_words(evaluation: "Evaluation", does: str = "holds") -> str:
         return f"{check.message.split('. ')[0]} ({check.code})"
     if verdict.light == "unsupported" or verdict.holds is None:
         return "no share of hidden positives that the scores allow fits"
-    ends, known = verdict.holds, "a range" if evaluation.share_given else "only estimated"
+    ends, known = verdict.holds, "a range" if evaluation.unknowns.given else "only estimated"
     return (
         f"it depends on the share of hidden positives, which is {known}: it {does} from "
         f"{percent(ends.low, 'least')} to {percent(ends.high, 'most')} of the unlabeled rows, not "
@@ -232,8 +232,8 @@ def failure_doubt_words(evaluation: "Evaluation") -> str:
     claim, holds = verdict.claim, verdict.holds
     moves = claim is not None and FACTS[claim.metric].needs_prevalence
     if holds is not None and not (moves and doubted & known):
-        whole = holds.low <= _ROUNDING and holds.high >= evaluation.share_limit - _ROUNDING
-        possible = evaluation.shares.unlabeled_prevalence <= evaluation.share_limit + _ROUNDING
+        whole = holds.low <= _ROUNDING and holds.high >= evaluation.unknowns.limit - _ROUNDING
+        possible = evaluation.shares.unlabeled_prevalence <= evaluation.unknowns.limit + _ROUNDING
         if whole and possible:
             return ""
     return doubt_words(evaluation, "fails")
@@ -248,14 +248,14 @@ def _judge_alone(evaluation: "Evaluation", about: Requirement, *, required: bool
     if math.isnan(found.value) or claim is None:
         return ClaimVerdict("unsupported", None, reason=_grave(evaluation))
     outcome = claim.verdict(found)
-    chances = evaluation.chances
-    met: Light = "reviewed" if chances is None else "given"
-    lights: dict[str, Light] = {"met": met, "failed": "unsupported"}
+    lights: dict[str, Light] = {"met": evaluation.basis.met_by, "failed": "unsupported"}
     light = "unsupported" if _grave(evaluation) else lights.get(outcome, "open")
     odds_ratio = math.nan
     here = claim.deploy_prevalence is None
-    if chances is not None and outcome == "met" and claim.at_least and here:
-        odds_ratio = chances.break_even(claim.metric, claim.value, claim.threshold).odds_ratio
+    odds = evaluation.basis.odds_words is not None  # of a label, which may be wrong
+    if odds and outcome == "met" and claim.at_least and here:
+        at = MetricAt(claim.metric, claim.threshold)
+        odds_ratio = evaluation.recovery.break_even(at, claim.value).odds_ratio
     return ClaimVerdict(light, claim, required, odds_ratio=odds_ratio, reason=_grave(evaluation))
 
 
@@ -266,11 +266,11 @@ def _light(
     *,
     possible: bool,
 ) -> Light:
-    if False not in found and found[0] and evaluation.supposes_right_labels and possible:
+    if False not in found and found[0] and evaluation.recovery.supposes_right_labels and possible:
         return "robust"
-    if not any(inside) or (evaluation.share_given and not possible):
+    if not any(inside) or (evaluation.unknowns.given and not possible):
         return "unsupported"
-    return "given" if evaluation.share_given and all(inside) else "depends"
+    return "given" if evaluation.unknowns.given and all(inside) else "depends"
 
 
 def _grave(evaluation: "Evaluation") -> Check | None:
@@ -346,7 +346,7 @@ class _Trial:
     @property
     def possible(self) -> bool:
         """Whether the scores do not rule the share out."""
-        return self.taken <= self.evaluation.share_limit + _ROUNDING
+        return self.taken <= self.evaluation.unknowns.limit + _ROUNDING
 
     @property
     def span(self) -> Interval:
@@ -361,11 +361,7 @@ class _Trial:
         At a threshold the scores may not reach a share that they allow elsewhere: more rows than
         are flagged would have to be positive there.
         """
-        shares = self.evaluation.shares
-        shares = shares.with_unlabeled_prevalence(float(shares.clip(share)))
-        alone = replace(
-            self.evaluation, shares=shares, interval="", resamples=None, from_scores=False
-        )
+        alone = replace(self.evaluation, recovery=self.evaluation.recovery.moved(share))
         claim = self.claim
         try:
             with collect_warnings(MisfitWarning) as misfits, collect_warnings(*OTHERS):
@@ -418,8 +414,8 @@ class _Trial:
     @cached_property
     def _least(self) -> float | None:
         """What the metric is at least, whatever is hidden."""
-        place = cast("float", self.claim.threshold)
-        return self.evaluation.certain_value(self.claim.metric, place, self.counts)
+        at = MetricAt(self.claim.metric, self.claim.threshold)
+        return self.evaluation.recovery.certain_value(at, self.counts)
 
     @property
     def _at_once(self) -> bool:
@@ -428,7 +424,7 @@ class _Trial:
         alone = shares.label_purity_interval is None and shares.population_prevalence is None
         threshold = FACTS[name.metric].family == "threshold" and name.top is None
         here = self.claim.deploy_prevalence is None
-        return threshold and alone and here and self.evaluation.clusters is None
+        return threshold and alone and here and self.evaluation.recovery.clusters is None
 
     def suggest(self) -> Requirement | None:
         """Return the claim with a round goal below the interval that is reported.
@@ -445,7 +441,7 @@ class _Trial:
 
     def tried(self) -> list[float]:
         """Return the shares to try, in order."""
-        most = self.evaluation.share_limit
+        most = self.evaluation.unknowns.limit
         shares, span = {*np.linspace(0.0, most, TRIED).tolist(), self.taken}, self.span
         return sorted(shares | {min(end, most) for end in (span.low, span.high)})
 
@@ -502,17 +498,10 @@ class _Trial:
     def odds_ratio(self) -> float:
         name, evaluation = self.claim.name, self.evaluation
         elsewhere = name.top is not None or self.claim.deploy_prevalence is not None
-        if not self.claim.at_least or elsewhere or evaluation.share_range_only:
+        if not self.claim.at_least or elsewhere or evaluation.unknowns.range_only:
             return math.nan
-        return surviving_bias(
-            evaluation.discounted_counts(name.metric, name.threshold),
-            evaluation.shares,
-            name.metric,
-            self.claim.value,
-            name.threshold,
-            target=evaluation.target,
-            confidence_level=evaluation.confidence_level,
-        )
+        at = MetricAt(name.metric, name.threshold)
+        return evaluation.recovery.surviving_bias(at, self.claim.value)
 
 
 def round_goal(value: float) -> float:

@@ -3,7 +3,8 @@
 from typing import Any
 
 from undercount.estimate import Interval
-from undercount.read.evaluation import Evaluation, MetricRow
+from undercount.infer.metric_row import MetricRow
+from undercount.read.evaluation import Evaluation
 from undercount.show.layout import line, stack, too_wide
 from undercount.show.spoken import number, title
 
@@ -17,11 +18,8 @@ def bounded_rows(evaluation: Evaluation) -> list[tuple[MetricRow, Interval]]:
 
 def bias_words(evaluation: Evaluation) -> str:
     """Say what bias is supposed, and what the bounds take for granted."""
-    if evaluation.chances is not None:
-        return (
-            f"if the odds of each chance of a label are wrong by a factor of up to Γ = "
-            f"{evaluation.odds_ratio:g}"
-        )
+    if evaluation.basis.bias_premise:
+        return evaluation.basis.bias_premise.format(gamma=evaluation.odds_ratio)
     words = (
         f"if labelling favours some positives, with odds of a label up to Γ = "
         f"{evaluation.odds_ratio:g} times those of others"
@@ -29,7 +27,7 @@ def bias_words(evaluation: Evaluation) -> str:
     if evaluation.top_rows:
         place = "--threshold" if evaluation.origin else "threshold="
         words += f". Of the highest rows no bounds are known: give {place}, the score of the last"
-    if evaluation.share_given:
+    if evaluation.unknowns.given:
         return words
     given = "--prevalence" if evaluation.origin else "prevalence="
     return (

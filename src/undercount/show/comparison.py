@@ -5,17 +5,17 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from undercount.checks.percentages import percent, percents_beside
 from undercount.count.arrays import amount
 from undercount.curve import ROUNDING
 from undercount.errors import CODES
 from undercount.estimate import Estimate
+from undercount.infer.difference import Difference
+from undercount.infer.metric_name import short_number
+from undercount.infer.workload import Workload
 from undercount.read.compare import Comparison
-from undercount.read.differences import Difference
 from undercount.read.evaluation import Evaluation
 from undercount.read.leaderboard import Standing, tied_at_the_top
-from undercount.read.metric_name import short_number
-from undercount.read.percentages import percent, percents_beside
-from undercount.read.workload import Workload
 from undercount.show.document import as_document, plain, write_document
 from undercount.show.layout import neutralise
 from undercount.show.spoken import metric_title, number, rows_words
@@ -259,7 +259,7 @@ def threshold_table(comparison: Comparison, *, intervals: bool = True) -> Table:
 def _supposed(comparison: Comparison) -> str:
     """Say which share precision, F1 and the number of real ones suppose."""
     first = _first(comparison)
-    if first.share_range_only:
+    if first.unknowns.range_only:
         return ", at every prevalence that the scores allow"
     return f", if {percent(first.prevalence)} are positive"
 
@@ -310,7 +310,7 @@ def workload_table(comparison: Comparison, *, intervals: bool = True) -> Table:
         if known is not None and known["precision"].range_only:
             real = _real_ends(evaluation, known["precision"], work.size)
             precision = value_words(known["precision"])
-        elif known is None and evaluation.share_range_only:  # no range is made there
+        elif known is None and evaluation.unknowns.range_only:  # no range is made there
             real, precision = "–", "–"
         elif known is not None and intervals:
             real = f"{real} ({_real_ends(evaluation, known['precision'], work.size)})"
@@ -441,8 +441,8 @@ def _there(comparison: Comparison, width: int) -> list[str]:
 def _facts(comparison: Comparison, width: int) -> list[str]:
     first = _first(comparison)
     hidden = hidden_words(first, claiming=False)
-    if first.share_model == first.name:
-        hidden += f" · by the scores of {first.share_model}, for all models"
+    if first.unknowns.model == first.name:
+        hidden += f" · by the scores of {first.unknowns.model}, for all models"
     return _filled("Hidden positives: ", hidden, width)
 
 

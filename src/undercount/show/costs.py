@@ -6,8 +6,8 @@ import numpy as np
 
 from undercount.count.arrays import amount
 from undercount.estimate import Estimate
+from undercount.infer.metric_name import short_number
 from undercount.read.cost_curve import CostCurve
-from undercount.read.metric_name import short_number
 from undercount.show.spoken import number
 
 OPEN = "give a prevalence or a range of it, or review some rows"

@@ -12,26 +12,32 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import gammaincinv, ndtr
 
+from undercount.assume.base import Assumption
 from undercount.assume.bounds.bound_curve import bound_curve
-from undercount.assume.labelled import labelled_curve, naive_curve
-from undercount.assume.mixture import design_of, mixture_curve, recovered_rates
-from undercount.count.kernel.rows import cell_places
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve
 from undercount.errors import NOT_IDENTIFIED, InputError, collect_warnings
 from undercount.estimate import Estimate
-from undercount.read.counted_model import RecountableRows
-from undercount.read.decisions import cost_weight
+from undercount.infer.decisions import cost_weight
+from undercount.infer.heads import HeadCounts, two_sided_z, wilson_share
+from undercount.infer.labelled import labelled_curve, naive_curve
+from undercount.infer.mixture import design_of, mixture_curve, recovered_rates
+from undercount.infer.scored_rows import RecountableRows
+from undercount.infer.sensitivity import largest_share, spaced_thresholds, sweep
+from undercount.infer.threshold_intervals import threshold_interval
 from undercount.read.evaluate import evaluate
 from undercount.read.evaluation import Evaluation
-from undercount.read.intervals.heads import HeadCounts, two_sided_z, wilson_share
-from undercount.read.intervals.threshold_intervals import threshold_interval
-from undercount.read.sensitivity import largest_share, spaced_thresholds, sweep
 from undercount.shares import Shares, read_shares
 
 GRID = 201  # places at which a band is drawn
 LEVEL = 0.95
-KEYWORDS = ("unlabeled", "name", "truth", *list(inspect.signature(read_shares).parameters)[1:])
+KEYWORDS = (
+    "assume",
+    "unlabeled",
+    "name",
+    "truth",
+    *list(inspect.signature(read_shares).parameters)[1:],
+)
 N_BINS = 40
 # Thresholds of an evaluation at which its costs, and the intervals of a band, are read.
 N_THRESHOLDS, N_INTERVALS = 120, 60
@@ -61,6 +67,7 @@ class Display:
         y: Any,
         score: Any,
         *,
+        assume: Assumption | None = None,
         unlabeled: float | None = None,
         name: str = "score",
         truth: Any = None,
@@ -68,17 +75,21 @@ class Display:
     ) -> Self:
         """Make the display from labels and scores; shares as in `evaluate`, truth if known.
 
-        Without a share it is estimated, as `evaluate` does, and its interval is drawn.
+        Without a share it is estimated, as `evaluate` does, and its interval is drawn. `assume`
+        says how the labels came about, if not at random.
         """
         _refuse_unknown(f"{cls.__name__}.from_predictions", shares)
         if truth is not None and len(truth) != len(score):
             raise InputError(
                 f"truth must have one value for each score; got {len(truth)} for {len(score)}"
             )
-        counts = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
-        given = read_shares(counts, **shares)
         if truth is not None:
             truth = labelled_curve(ScoreCounts.from_rows(truth, score))
+        if assume is not None:
+            asked = {"unlabeled": unlabeled, "name": name, **shares}
+            return cls.from_evaluation(evaluate(y, score, assume=assume, **asked), truth=truth)
+        counts = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
+        given = read_shares(counts, **shares)
         if given is None:  # estimated, with its interval
             return cls.from_evaluation(evaluate(counts, name=name, **shares), truth=truth)
         return cls.from_counts(counts, given, name=name, truth=truth)
@@ -121,7 +132,7 @@ class Display:
 
 def _every_score(evaluation: Evaluation) -> ScoreCounts:
     """Return counts that keep every score, if the rows are at hand."""
-    counts, again = evaluation.counts, evaluation.recount
+    counts, again = evaluation.counts, evaluation.recovery.used.recount
     if counts.compact and isinstance(again, RecountableRows):
         return replace(again, compact=False)([])
     return counts
@@ -137,11 +148,7 @@ def _own_curve(evaluation: Evaluation) -> OperatingCurve:
 
     A cleaned curve has another area than the table says.
     """
-    if evaluation.chances is not None:
-        return evaluation.chances.curve(evaluation.threshold)
-    if evaluation.reviewed is not None:
-        return evaluation.curve
-    return mixture_curve(evaluation.counts, evaluation.shares, clean=False)
+    return evaluation.recovery.plain_curve(evaluation.threshold)
 
 
 def _positive_chance(estimator: Any, X: Any) -> Any:
@@ -220,9 +227,9 @@ class CurveDisplay(Display):
         NaN in the curve, and the band has the intervals.
         """
         level, name = evaluation.confidence_level, evaluation.name
-        if evaluation.share_range_only:
+        if evaluation.unknowns.range_only:
             counts, reach = _every_score(evaluation), tuple(cls._reach(evaluation))
-            curve, naive = replace(evaluation, counts=counts).curve, naive_curve(counts)
+            curve, naive = evaluation.recovery.with_counts(counts).curve, naive_curve(counts)
             return cls(curve, naive, None, truth, name, confidence_level=level, reach=reach)
         if _leaves_bounds(evaluation):
             return cls.from_counts(
@@ -316,8 +323,8 @@ class CurveDisplay(Display):
 
 def _leaves_bounds(evaluation: Evaluation) -> bool:
     """Whether labels are a random sample of these very rows, so that they bound the whole curve."""
-    alone = evaluation.clusters is None and not evaluation.determined_by
-    pure = evaluation.supposes_right_labels
+    alone = evaluation.recovery.clusters is None and not evaluation.basis.determined_by
+    pure = evaluation.recovery.supposes_right_labels
     return alone and pure and evaluation.target == "dataset"
 
 
@@ -482,7 +489,7 @@ class SensitivityDisplay(ColumnsDisplay):
         """Make the display of an evaluation whose prevalence is not determined."""
         largest = largest_share(evaluation.counts, evaluation.shares.label_purity)
         marks = {"largest": largest}
-        if not evaluation.share_range_only:  # else nothing is taken
+        if not evaluation.unknowns.range_only:  # else nothing is taken
             marks["taken"] = evaluation.shares.unlabeled_prevalence
         return cls(evaluation.sweep(metric, threshold=threshold), marks, evaluation.name)
 
@@ -596,7 +603,7 @@ class CostDisplay(DecisionDisplay):
         search = evaluation.best_threshold
         cost_weight(errors)  # refuses what is no cost
         # Without a share nothing tells which threshold is the best one.
-        best = [] if evaluation.share_range_only else [search(cost=errors).threshold]
+        best = [] if evaluation.unknowns.range_only else [search(cost=errors).threshold]
         thresholds = _thresholds(evaluation, N_THRESHOLDS, *best)
         with collect_warnings():  # along a curve single rates leave their range by chance
             costs = [evaluation.cost(each, **errors) for each in thresholds.tolist()]
@@ -740,12 +747,12 @@ class HistogramDisplay(ColumnsDisplay):
         They are NaN where labels and scores leave a range of the share and point to none.
         """
         counts = _every_score(evaluation)
-        if not evaluation.determined_by:
+        if not evaluation.basis.determined_by:
             made = cls.from_counts(counts, evaluation.shares, name=evaluation.name)
-            return cls._without_values(made, "negative") if evaluation.share_range_only else made
+            return cls._without_values(made, "negative") if evaluation.unknowns.range_only else made
         _refuse_merged(counts, "a histogram")
         kinds = {"labelled": counts.positive, "unlabeled": counts.unlabeled}
-        kinds["negative"] = _negatives(evaluation, counts)
+        kinds["negative"] = evaluation.recovery.negatives(counts)
         columns, edges = _binned(counts, kinds)
         return cls(columns, {"width": float(edges[1] - edges[0])}, evaluation.name)
 
@@ -762,17 +769,6 @@ class HistogramDisplay(ColumnsDisplay):
             label = "implied negatives" if column == "negative" else column
             axes.step(left, self.columns[column], **{"where": "post", "label": label, **look})
         axes.set(xlabel=self.name, ylabel="share of rows")
-
-
-def _negatives(evaluation: Evaluation, counts: ScoreCounts) -> FloatArray:
-    """Return the negatives of each cell, as reviews or labelling chances tell them."""
-    if evaluation.reviewed is not None:
-        return np.diff(evaluation.reviewed.fine_curve(counts).fpr)
-    chances = evaluation.chances
-    assert chances is not None  # noqa: S101 - one of the two determines the prevalence
-    cell = cell_places(counts.score, chances.score[chances.labelled])
-    found = np.bincount(cell, chances.stands_for, len(counts.score))
-    return np.asarray(counts.positive + counts.negative + counts.unlabeled - found)
 
 
 def _binned(
@@ -838,14 +834,14 @@ class CalibrationDisplay(ColumnsDisplay):
 
         Where labels and scores leave a range of the share and point to none, intervals are left.
         """
-        source = evaluation.determined_by
+        source = evaluation.basis.determined_by
         if source:
             raise InputError(
                 f"calibration needs random labels and a prevalence; here the {source} determine "
                 "it; sweep the precision over the threshold instead",
                 code=NOT_IDENTIFIED,
             )
-        if evaluation.clusters is not None:
+        if evaluation.recovery.clusters is not None:
             raise InputError(
                 "calibration has no interval of a group of scores whose rows come in clusters; "
                 "evaluate without cluster to draw it as if rows were independent, or sweep the "
@@ -858,7 +854,9 @@ class CalibrationDisplay(ColumnsDisplay):
             name=evaluation.name,
             confidence_level=evaluation.confidence_level,
         )
-        return cls._without_values(made, "positive_share") if evaluation.share_range_only else made
+        return (
+            cls._without_values(made, "positive_share") if evaluation.unknowns.range_only else made
+        )
 
     @classmethod
     def _groups(cls, counts: ScoreCounts, shares: Shares, level: float) -> dict[str, FloatArray]:

@@ -3,15 +3,16 @@
 import json
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from undercount import __version__
 from undercount.counts import CLASSES, ScoreCounts
 from undercount.estimate import Estimate, Interval
+from undercount.infer.metric_row import MetricRow
 from undercount.read.cost_curve import cost_curve
-from undercount.read.evaluation import Evaluation, MetricRow
+from undercount.read.evaluation import Evaluation
 from undercount.read.requirement import Requirement
 from undercount.show.bias import bias_facts
 from undercount.show.text import both_answers, check_facts, plain_words, weakest_link
@@ -21,6 +22,9 @@ from undercount.show.verdict_words import (
     light_of,
     light_words,
 )
+
+if TYPE_CHECKING:
+    from undercount.assume.base import ReviewFacts
 
 SCHEMA = "undercount/evaluation/1"
 # Points of a curve that a document carries at most; never rows.
@@ -66,13 +70,13 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
         "prevalence": plain(evaluation.prevalence),
         "hidden_share": {
             **_share(shares.unlabeled_prevalence, shares.unlabeled_prevalence_interval),
-            **({"value": None} if evaluation.share_range_only else {}),
+            **({"value": None} if evaluation.unknowns.range_only else {}),
             "standard_error": _error(shares.unlabeled_prevalence_error),
             "source": evaluation.source,
-            "interval": evaluation.interval,
-            "largest": evaluation.largest_share,
-            "upper_bound": evaluation.upper_bound,
-            "limit": evaluation.share_limit,
+            "interval": evaluation.unknowns.interval,
+            "largest": evaluation.unknowns.largest_share,
+            "upper_bound": evaluation.unknowns.upper_bound,
+            "limit": evaluation.unknowns.limit,
             "estimates": {name: plain(e.value) for name, e in evaluation.share_estimates.items()},
         },
         "label_purity": _share(shares.label_purity, shares.label_purity_interval),
@@ -88,7 +92,7 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
             "change": change_words(evaluation),
             "weakest": weakest_link(evaluation),
         },
-        **({"reviews": _reviews(evaluation)} if evaluation.reviewed is not None else {}),
+        **({"reviews": _reviews(evaluation)} if evaluation.basis.review is not None else {}),
         **({"requirements": _requirements(evaluation)} if evaluation.judgements else {}),
     }
 
@@ -108,27 +112,24 @@ def _requirements(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 def _reviews(evaluation: Evaluation) -> dict[str, Any]:
     """Return how many rows were reviewed, the test of random labels, and both answers."""
-    reviewed = evaluation.reviewed
-    assert reviewed is not None  # noqa: S101 - asked only then
-    design = reviewed.reviews.design
+    review = cast("ReviewFacts", evaluation.basis.review)
+    found = review.found
     return {
-        "planned": reviewed.n_planned,
-        "answered": reviewed.n_answered,
-        "positive": reviewed.n_positive,
-        "labels": reviewed.labels,
-        "needs": list(reviewed.needs),
-        "sequential": reviewed.sequential,
+        "planned": review.n_planned,
+        "answered": review.n_answered,
+        "positive": review.n_positive,
+        "labels": review.labels,
+        "needs": list(review.needs),
+        "sequential": review.sequential,
         "random_labels": {
-            "p_value": plain(reviewed.p_value),
-            "rejected": reviewed.rejected,
-            "undecided": reviewed.undecided,
+            "p_value": None if found is None else plain(found.p_value),
+            "rejected": found is not None and found.rejected,
+            "undecided": found is not None and found.undecided,
         },
-        "goal": list(design.goal),
+        "goal": list(review.goal),
         "strata": [
-            {"edge": plain(edge), "unlabeled": int(rows), "answered": int(size)}
-            for edge, rows, size in zip(
-                design.edges, design.n_unlabeled, reviewed.reviews.sizes, strict=True
-            )
+            {"edge": plain(edge), "unlabeled": rows, "answered": size}
+            for edge, rows, size in review.strata
         ],
         "answers": {
             kind: [

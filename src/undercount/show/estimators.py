@@ -8,8 +8,8 @@ from typing import Any
 from markupsafe import Markup
 
 from undercount import __version__
+from undercount.checks.percentages import percent
 from undercount.read.estimator_table import EstimatorRow, judge_agreement
-from undercount.read.percentages import percent
 from undercount.show.layout import WIDTH, stack, too_wide, wrap
 from undercount.show.page.identity import Identity
 from undercount.show.page.packing import tighten_style

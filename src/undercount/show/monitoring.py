@@ -7,12 +7,12 @@ from typing import Any
 from markupsafe import Markup
 
 from undercount import __version__
+from undercount.checks.percentages import percent
 from undercount.count.atomic_file import write_text
 from undercount.errors import Check
+from undercount.infer.metric_name import short_number
 from undercount.read.alarm import Alarm
-from undercount.read.metric_name import short_number
 from undercount.read.monitoring import Monitoring, PeriodRow
-from undercount.read.percentages import percent
 from undercount.show.document import plain, write_document
 from undercount.show.layout import BESIDE, line, stack, terminal_width, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset

@@ -3,10 +3,10 @@
 from typing import Any, TypeAlias
 
 from undercount import __version__
+from undercount.checks.percentages import percent
 from undercount.count.arrays import row_words
+from undercount.infer.metric_name import place_words
 from undercount.metric_facts import FACTS
-from undercount.read.metric_name import place_words
-from undercount.read.percentages import percent
 from undercount.read.plan import ReviewPlan
 from undercount.read.plan_rows import RowPlan
 from undercount.read.prices import Prices

@@ -9,13 +9,13 @@ from markupsafe import Markup
 from scipy.special import expit, logit
 
 from undercount import __version__
+from undercount.checks.percentages import percent
 from undercount.count.arrays import amount, row_words
 from undercount.count.atomic_file import write_text
 from undercount.errors import CODES, Check
 from undercount.estimate import Estimate
+from undercount.infer.metric_row import MetricRow
 from undercount.metric_facts import FACTS
-from undercount.read.evaluation import MetricRow
-from undercount.read.percentages import percent
 from undercount.read.segment_tests import Deviation
 from undercount.read.segments import (
     Evaluations,

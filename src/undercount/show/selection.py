@@ -8,10 +8,10 @@ import numpy as np
 from markupsafe import Markup
 
 from undercount import __version__
+from undercount.checks.percentages import percent
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve
 from undercount.errors import Check
-from undercount.read.evaluation import MetricRow
-from undercount.read.percentages import percent
+from undercount.infer.metric_row import MetricRow
 from undercount.show.document import N_POINTS
 from undercount.show.layout import WIDTH, stack, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset

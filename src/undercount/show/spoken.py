@@ -2,11 +2,11 @@
 
 import math
 
+from undercount.checks.percentages import ROUNDING
 from undercount.count.arrays import amount
+from undercount.infer.metric_name import place_words
+from undercount.infer.metric_row import MetricRow
 from undercount.metric_facts import FACTS
-from undercount.read.evaluation import MetricRow
-from undercount.read.metric_name import place_words
-from undercount.read.percentages import ROUNDING
 
 
 def metric_title(metric: str) -> str:

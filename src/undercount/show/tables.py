@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from undercount.errors import Check
-from undercount.read.evaluation import Evaluation, MetricRow
+from undercount.infer.metric_row import MetricRow
+from undercount.read.evaluation import Evaluation
 from undercount.show.spoken import number, title
 from undercount.show.text import (
     ANSWERS,

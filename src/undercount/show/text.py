@@ -3,21 +3,22 @@
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from undercount.assume.labelled import naive_area
+from undercount.checks.percentages import ROUNDING, percent
 from undercount.count.arrays import amount, row_words
 from undercount.errors import CODES, Check
 from undercount.estimate import WIDE, Estimate
+from undercount.infer.heads import ranked_rows, top_rows
+from undercount.infer.labelled import naive_area
+from undercount.infer.metric_at import MetricAt
+from undercount.infer.metric_name import short_number, top_words
+from undercount.infer.metric_row import MetricRow
 from undercount.metric_facts import RIGHT_LABELS
-from undercount.read.chances import Chances
 from undercount.read.cost_curve import cost_curve
-from undercount.read.evaluation import Evaluation, MetricRow
-from undercount.read.intervals.heads import ranked_rows, top_rows
-from undercount.read.metric_name import short_number, top_words
-from undercount.read.percentages import ROUNDING, percent
+from undercount.read.evaluation import Evaluation
 from undercount.read.review_price import can_go_on, price_reviews, reviews_for
 from undercount.show.bias import bias_lines
 from undercount.show.costs import SHOWN as SHOWN_COSTS
@@ -38,9 +39,6 @@ from undercount.show.verdict_words import (
     judged_words,
     light_words,
 )
-
-if TYPE_CHECKING:
-    from undercount.read.reviewed import Labels
 
 SAMPLING = {
     "single-sample": "single-sample (labelled rows are part of the sample)",
@@ -99,7 +97,7 @@ def needs_words(row: MetricRow) -> str:
 def supposed_words(evaluation: Evaluation) -> str:
     """Say what all numbers rest on."""
     scores = "scores of rows that the model was not trained on"
-    if not evaluation.supposes_right_labels:
+    if not evaluation.recovery.supposes_right_labels:
         return f"All of it needs {scores}."
     return f"All of it needs right labels (no negative is labelled positive) and {scores}."
 
@@ -112,30 +110,28 @@ def hidden_words(evaluation: Evaluation, *, claiming: bool = True) -> str:
     shares, how = evaluation.shares, _source_words(evaluation)
     span = shares.unlabeled_prevalence_interval
     taken, ruled = hidden_texts(evaluation, claiming=claiming)
-    if span is not None and evaluation.share_range_only:
+    if span is not None and evaluation.unknowns.range_only:
         return (
             f"0 – {percent(span.high)} of the unlabeled rows · labels and scores cannot tell how "
             f"many: {SETTLED} · {how} · {_limit_words(evaluation, ruled)}"
         )
     within = f" ({percent(span.low)} – {percent(span.high)})" if span else ""
     found = f"{taken} of the unlabeled rows{within} · {how}"
-    if evaluation.chances is not None:
-        return found
     # What scores rule out supposes random labels, which reviews alone do not.
-    return f"{found} · {_limit_words(evaluation, ruled)}" if evaluation.random_labels else found
+    return f"{found} · {_limit_words(evaluation, ruled)}" if evaluation.basis.limited else found
 
 
 def _source_words(evaluation: Evaluation) -> str:
     """Say how the share is known."""
+    if evaluation.basis.source:
+        return evaluation.basis.source
     how = evaluation.source.replace("_", " ")
-    if evaluation.chances is not None:
-        return how
     if evaluation.share_estimates:
         how = f"estimated from {len(evaluation.share_estimates)} methods"
-    if evaluation.share_estimates or evaluation.interval not in ("", "own", "calibrated"):
-        how += f", interval {INTERVALS[evaluation.interval]}"
-    if evaluation.share_model not in ("", evaluation.name):
-        how += f", on the scores of {evaluation.share_model}"
+    if evaluation.share_estimates or evaluation.unknowns.interval not in ("", "own", "calibrated"):
+        how += f", interval {INTERVALS[evaluation.unknowns.interval]}"
+    if evaluation.unknowns.model not in ("", evaluation.name):
+        how += f", on the scores of {evaluation.unknowns.model}"
     return how
 
 
@@ -195,12 +191,7 @@ def _naive_words(evaluation: Evaluation, main: MetricRow) -> str:
     forbidden = evaluation.verdict.reason is not None or _is_reversed(evaluation)
     if not comparable or forbidden or not main.naive < main.estimate.low:
         return ""
-    if evaluation.reviewed is not None:
-        given = "The reviews show that "
-    elif "random labels" in main.estimate.needs:
-        given = "If the known positives are a fair sample, "
-    else:
-        given = "If the chances of a label are right, "
+    given = evaluation.basis.premise
     if main.metric == "precision":
         return (
             f' {given}"precision {percent(main.naive)}" is too low: some "false alarms" are '
@@ -229,7 +220,7 @@ def _ranking_words(evaluation: Evaluation, area: Estimate) -> str:
     """Say how often a positive scores above a negative."""
     value, low, high = map(percent, (area.value, area.low, area.high))
     said = f"{value} of the cases ({low} – {high})"
-    if area.wide or (evaluation.share_estimated and low != high):
+    if area.wide or (evaluation.recovery.share_estimated and low != high):
         said = f"{low} to {high} of the cases"
     doubt = share_doubt_words(evaluation) if "prevalence" in area.needs else ""
     return f"A random positive scores above a random negative in {said}{doubt}."
@@ -242,7 +233,7 @@ def share_doubt_words(evaluation: Evaluation) -> str:
         for check in evaluation.checks
         if check.code in SHARE_DOUBTS and check.level == "warn"
     ]
-    if not codes or not evaluation.share_estimated or evaluation.share_range_only:
+    if not codes or not evaluation.recovery.share_estimated or evaluation.unknowns.range_only:
         return ""
     return f", if the estimated share is right, which {codes[0]} doubts"
 
@@ -255,7 +246,7 @@ def _ceiling_words(evaluation: Evaluation) -> str:
 
 def _flagged_words(evaluation: Evaluation, precision: Estimate) -> str:
     """Say how many of the flagged cases are real, and what that supposes of the scores."""
-    hangs = evaluation.share_estimated and "prevalence" in precision.needs
+    hangs = evaluation.recovery.share_estimated and "prevalence" in precision.needs
     words = case_words(precision, estimated=hangs)
     words += share_doubt_words(evaluation) if hangs else ""
     if any(check.code == "UC010" and check.level == "warn" for check in evaluation.checks):
@@ -347,17 +338,8 @@ def weakest_link(evaluation: Evaluation) -> str:
         words = f"{check_words(bad)} ({bad.code} {bad.level})"
         return words + (review_words(evaluation) if bad.code in REVIEWABLE else "")
     fair = "Are the labelled positives a fair sample of all positives?"
-    if evaluation.reviewed is not None:
-        if evaluation.reviewed.audited:
-            return "Are the verified rows a random sample of all rows?"
-        if evaluation.reviewed.labels == "any":
-            return "Are the verdicts right? Nothing is supposed of the labels."
-        says = f"do not contradict it (p = {evaluation.reviewed.p_value:.2g})"
-        if evaluation.reviewed.undecided:
-            says = "cannot tell yet"
-        return f"{fair} The reviews {says}; reviews alone do not need it."
-    if evaluation.chances is not None:
-        return f"Are the chances of a label right?{_certain_words(evaluation.chances)}"
+    if evaluation.basis.question:
+        return evaluation.basis.question
     return _share_question(evaluation, fair) + review_words(evaluation)
 
 
@@ -365,9 +347,9 @@ def _share_question(evaluation: Evaluation, fair: str) -> str:
     """Ask whether the labels are fair, and before that of a share that is only estimated."""
     if evaluation.source == "estimated" and evaluation.verdict.light == "robust":
         fair += " The value, though not the claim, rests on an estimated prevalence too."
-    elif evaluation.share_needs:
+    elif evaluation.unknowns.needs:
         fair = f"{SOURCES} And {fair[0].lower()}{fair[1:]}"
-    elif evaluation.share_range_only:
+    elif evaluation.unknowns.range_only:
         open_share = "Labels and scores cannot tell how many positives are hidden."
         fair = f"{open_share} And {fair[0].lower()}{fair[1:]}"
     elif evaluation.source == "estimated":
@@ -375,17 +357,6 @@ def _share_question(evaluation: Evaluation, fair: str) -> str:
         high = ", too high if negatives reach the best scores" if evaluation.share_estimates else ""
         fair = f"The prevalence is an estimate{high}. And {fair[0].lower()}{fair[1:]}"
     return fair
-
-
-def _certain_words(chances: Chances) -> str:
-    """Say what a chance of 1 claims where others are less: it may be the top of a ratio."""
-    given = chances.chance[chances.labels == 1]
-    if given.max() < 1 or given.min() == 1:
-        return ""
-    return (
-        " Where they are 1, no positive is hidden; if only ratios are known, scale them until the "
-        "labels give a known prevalence (undercount explain 'labelling chances')."
-    )
 
 
 def review_words(evaluation: Evaluation) -> str:
@@ -425,7 +396,7 @@ def _given_words(evaluation: Evaluation) -> str:
     """Write the share that was given as one number, for the plan to suppose."""
     name, value = evaluation.shares.stated(evaluation.counts)
     one = evaluation.shares.unlabeled_prevalence_interval is None
-    known = evaluation.share_given and one and name != "label_frequency"
+    known = evaluation.unknowns.given and one and name != "label_frequency"
     return f", {name}={value:.6g}" if known else ""  # the plan supposes it, and rounds nothing
 
 
@@ -437,7 +408,7 @@ WORTH = 0.1
 
 def lacking_words(evaluation: Evaluation) -> str:
     """Say which metrics have too few verdicts, and how many would do; nothing if none has."""
-    if evaluation.reviewed is None:
+    if evaluation.basis.review is None:
         return ""
     silent = [row for row in evaluation.rows if row.estimate.open]
     wide = [row for row in evaluation.rows if row.estimate.wide and row.estimate.exists]
@@ -469,15 +440,11 @@ ANSWERS = {"any": "reviews alone", "random": "with random labels"}
 
 def both_answers(evaluation: Evaluation) -> list[tuple[MetricRow, dict[str, Estimate]]]:
     """Return rows of the table with the answers of reviews alone, and with random labels."""
-    reviewed = evaluation.reviewed
-    if reviewed is None or reviewed.audited:
+    review = evaluation.basis.review
+    if review is None or not review.plain:
         return []
-    kinds: list[Labels] = ["any", "random"] if reviewed.testable else ["any"]
     return [
-        (
-            row,
-            {kind: evaluation.reviewed_estimate(row.metric, row.threshold, kind) for kind in kinds},
-        )
+        (row, evaluation.recovery.answers(MetricAt(row.metric, row.threshold)))
         for row in evaluation.rows
         if row.metric in BOTH_ANSWERS
     ]
@@ -485,31 +452,29 @@ def both_answers(evaluation: Evaluation) -> list[tuple[MetricRow, dict[str, Esti
 
 def labels_words(evaluation: Evaluation) -> str:
     """Say whether labels look like a random sample of the positives, and which answer leads."""
-    reviewed = evaluation.reviewed
-    assert reviewed is not None  # noqa: S101 - asked only then
-    comparison = reviewed.label_test
-    if comparison is None:
+    review = evaluation.basis.review
+    if review is None or review.found is None:
         return "not used: the answer rests on the reviews alone"
-    test = f"(p = {reviewed.p_value:.2g})"
+    found, leads = review.found, review.labels
+    test = f"(p = {found.p_value:.2g})"
     random = "--labels random" if evaluation.origin else 'labels="random"'
-    if reviewed.rejected:
+    if found.rejected:
         alone = "the table rests on the reviews alone"
         asked = f"the table uses it all the same, as {random} says"
         return (
             f"do not look like a random sample: they score unlike the positives found {test}; the "
-            f"sharper answer is not to be used; {alone if reviewed.labels == 'any' else asked}"
+            f"sharper answer is not to be used; {alone if leads == 'any' else asked}"
         )
-    if reviewed.undecided:
+    if found.undecided:
         words = (
             "the reviews cannot tell yet whether labels are a random sample of the positives "
-            f"({comparison.words}; {comparison.further_words})"
+            f"({found.words}; {found.further_words})"
         )
     else:
         words = f"show no difference from a random sample of the positives {test}"
-    if reviewed.labels == "random":
+    if leads == "random":
         return f"{words}; the table takes them for one"
-    weak = reviewed.weak_test and not reviewed.undecided
-    few = ", but the test sees little with so few" if weak else ""
+    few = ", but the test sees little with so few" if found.weak and not found.undecided else ""
     return f"{words}{few}; the table does not rest on it. If you know that they are one: {random}"
 
 
@@ -571,8 +536,8 @@ def _facts(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
     taken += "data set" if evaluation.target == "dataset" else "population"
     if evaluation.shares.label_purity < 1:
         taken += f" · label purity {percent(evaluation.shares.label_purity)}"
-    if evaluation.clusters is not None:
-        taken += f" · {evaluation.clusters.n_clusters:,} clusters"
+    if evaluation.recovery.clusters is not None:
+        taken += f" · {evaluation.recovery.clusters.n_clusters:,} clusters"
     lines = [
         *_style(line("Read", read, width=width)),
         *_style(line("Taken", taken, width=width)),
@@ -595,7 +560,7 @@ def missing_words(evaluation: Evaluation) -> str:
     if evaluation.top_rows:
         top = evaluation.top or 0.0
         apart = evaluation.shares.sampling == "case-control"
-        counts = evaluation.counts_for_top
+        counts = evaluation.recovery.counts_for_top
         number = top_rows(counts, top, apart=apart)
         total = float(ranked_rows(counts, apart=apart).sum())
         return (
@@ -845,8 +810,8 @@ def tell_story(
     """Tell how the main number came nearer to the truth: what was done → the number."""
     row = find(after, "precision") or after.rows[0]
     place = [each.metric for each in before.rows].index(row.metric)
-    old, reviewed = before.rows[place], after.reviewed
-    n_answered = 0 if reviewed is None else reviewed.n_answered
+    old, review = before.rows[place], after.basis.review
+    n_answered = 0 if review is None else review.n_answered
     return [
         (f"{title(row)}, unlabeled rows called negative", number(old.naive)),
         ("from labels and scores alone", value_words(old.estimate)),

@@ -2,12 +2,13 @@
 
 import math
 
+from undercount.assume.base import OddsWords
+from undercount.checks.percentages import ROUNDING, End, goal_percent, percent, percents_beside
+from undercount.infer.metric_name import place_words, short_number
+from undercount.infer.sensitivity import AREAS
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
-from undercount.read.metric_name import place_words, short_number
-from undercount.read.percentages import ROUNDING, End, goal_percent, percent, percents_beside
 from undercount.read.requirement import Outcome, Requirement, where_words
-from undercount.read.sensitivity import AREAS
 from undercount.read.verdict import Light
 from undercount.shares import Given
 from undercount.show.spoken import metric_title
@@ -22,13 +23,6 @@ LIGHTS = {
 }
 # The same where nothing but the question whether the model knew these rows keeps it from "robust".
 DOUBT = "depends on out-of-fold scores"
-# The same where chances of a label tell the share.
-CHANCES_LIGHTS = {
-    "given": "if the chances of a label are right",
-    "open": "the chance of the labels leaves it open",
-}
-# The same as "reviewed" where audited rows say so: that they are a random sample, nothing can show.
-IF_RANDOM = "if the audit was random"
 # What was given, with a place for its value; and whether it grows with the hidden share.
 GIVEN = {
     "prevalence": ("{} are positive", True),
@@ -75,10 +69,8 @@ def _elsewhere(evaluation: Evaluation) -> bool:
 def _light_alone(evaluation: Evaluation) -> str:
     """Say the light of a claim about these rows."""
     light = light_of(evaluation)
-    if evaluation.chances is not None:
-        return CHANCES_LIGHTS.get(light, LIGHTS.get(light, ""))
-    if light == "reviewed" and evaluation.reviewed is not None and evaluation.reviewed.audited:
-        return IF_RANDOM
+    if light in evaluation.basis.lights:
+        return evaluation.basis.lights[light]
     if evaluation.verdict.doubt is not None and light != "unsupported":
         return DOUBT
     return LIGHTS[light] if light in LIGHTS else condition_words(evaluation)
@@ -111,7 +103,7 @@ def _share_texts(evaluation: Evaluation) -> tuple[list[str], list[str]]:
         (_as_given(evaluation, share), "least" if least == grows else "most")
         for least, share in _hold_ends(evaluation)
     ]
-    span = shares.unlabeled_prevalence_interval if evaluation.share_given else None
+    span = shares.unlabeled_prevalence_interval if evaluation.unknowns.given else None
     taken = (span.low, span.high) if span else (shares.unlabeled_prevalence,)
     values = sorted({_as_given(evaluation, share) for share in taken})
     if _kind(evaluation) == "positives":
@@ -121,14 +113,14 @@ def _share_texts(evaluation: Evaluation) -> tuple[list[str], list[str]]:
     # Beside a share of the unlabeled rows stands what is ruled out of them.
     limits: list[tuple[float, End]] = []
     if _kind(evaluation) == "unlabeled_prevalence":
-        limits = [(evaluation.share_limit, "above")]
-    said, told = percents_beside(values, [*limits, *sorted(ends)], given=evaluation.share_given)
+        limits = [(evaluation.unknowns.limit, "above")]
+    said, told = percents_beside(values, [*limits, *sorted(ends)], given=evaluation.unknowns.given)
     return said, told[len(limits) :]
 
 
 def _kind(evaluation: Evaluation) -> Given:
     """Return what was given; an estimated share is one of the unlabeled rows."""
-    return evaluation.shares.given if evaluation.share_given else "unlabeled_prevalence"
+    return evaluation.shares.given if evaluation.unknowns.given else "unlabeled_prevalence"
 
 
 def _as_given(evaluation: Evaluation, share: float) -> float:
@@ -144,7 +136,7 @@ def _hold_ends(evaluation: Evaluation) -> list[tuple[bool, float]]:
     ends = []
     if holds is not None and holds.low > ROUNDING:
         ends.append((True, holds.low))
-    if holds is not None and holds.high < evaluation.share_limit - ROUNDING:
+    if holds is not None and holds.high < evaluation.unknowns.limit - ROUNDING:
         ends.append((False, holds.high))
     return ends
 
@@ -159,8 +151,8 @@ def hidden_texts(evaluation: Evaluation, *, claiming: bool) -> tuple[str, str]:
     ]
     (taken,), (limit, *_) = percents_beside(
         [shares.unlabeled_prevalence],
-        [(evaluation.share_limit, "above"), *ends],
-        given=evaluation.share_given and shares.given == "unlabeled_prevalence",
+        [(evaluation.unknowns.limit, "above"), *ends],
+        given=evaluation.unknowns.given and shares.given == "unlabeled_prevalence",
     )
     return taken, limit
 
@@ -207,10 +199,10 @@ def change_words(evaluation: Evaluation) -> str:
     name = claim_words(verdict.claim, evaluation.threshold)
     if verdict.reason is not None:
         return f"{name} cannot be claimed while {verdict.reason.code} stands"
-    if evaluation.reviewed is not None:
-        return _reviewed_change(evaluation)
-    if evaluation.chances is not None:
-        return _chances_change(name, verdict.odds_ratio)
+    if evaluation.basis.overturned_by:
+        return evaluation.basis.overturned_by
+    if evaluation.basis.odds_words is not None:
+        return _odds_change(evaluation.basis.odds_words, name, verdict.odds_ratio)
     if verdict.doubt is not None:
         return f"{name} {_hold_words(evaluation)} · if the model was not trained on these rows"
     return f"{name} {_hold_words(evaluation)}"
@@ -246,24 +238,13 @@ def _odds_words(odds_ratio: float) -> str:
     return f"{math.floor(odds_ratio * place * (1 + ROUNDING)) / place:g}"
 
 
-def _chances_change(name: str, odds_ratio: float) -> str:
+def _odds_change(words: OddsWords, name: str, odds_ratio: float) -> str:
     """Say how wrong the odds of a label may be while a claim holds."""
     if math.isnan(odds_ratio):
-        return "more labels, or other chances of a label"
+        return words.none
     if math.isinf(odds_ratio):
-        return f"{name} holds however wrong the odds of a label are"
-    gamma = _odds_words(odds_ratio)
-    return f"{name} holds while the odds of a label are wrong by less than Γ = {gamma}"
-
-
-def _reviewed_change(evaluation: Evaluation) -> str:
-    """Say what would change what reviewed rows say."""
-    reviewed = evaluation.reviewed
-    if reviewed is not None and reviewed.audited:
-        return "verified rows that are no random sample"
-    wrong = "verdicts that are wrong"
-    random = reviewed is not None and reviewed.labels == "random"
-    return f"labels that are no random sample, or {wrong}" if random else wrong
+        return words.whatever.format(name=name)
+    return words.below.format(name=name, gamma=_odds_words(odds_ratio))
 
 
 def _held(evaluation: Evaluation) -> bool:

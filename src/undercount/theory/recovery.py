@@ -5,7 +5,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import bdtrc
 
-from undercount.assume.mixture import (
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray, OperatingCurve, trapezoid
+from undercount.errors import InputError, real_number
+from undercount.infer.mixture import (
     LABELLED,
     NEGATIVE,
     TOLERANCE,
@@ -15,9 +18,6 @@ from undercount.assume.mixture import (
     mix,
     recovered_rates,
 )
-from undercount.counts import ScoreCounts
-from undercount.curve import FloatArray, OperatingCurve, trapezoid
-from undercount.errors import InputError, real_number
 from undercount.shares import Shares
 from undercount.theory.numbers import read_numbers, read_share, read_whole
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.bounds.hidden_limits import hidden_limits
 from undercount.assume.bounds.tables import add_hidden, bound_tables
-from undercount.assume.mixture import mixture_curve
 from undercount.counts import ScoreCounts
 from undercount.errors import MisfitWarning, UndefinedMetricWarning
+from undercount.infer.mixture import mixture_curve
 from undercount.shares import Shares
 from undercount.theory.wrong_prevalence import prevalence_slopes
 

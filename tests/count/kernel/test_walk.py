@@ -8,10 +8,10 @@ import pytest
 
 import undercount as uc
 from undercount import counts as counts_module
-from undercount.assume.labelled import naive_area, naive_point
 from undercount.count.kernel import walk
+from undercount.infer.estimate_metric import estimate_metric
+from undercount.infer.labelled import naive_area, naive_point
 from undercount.prevalence.upper_bound import upper_bound
-from undercount.read.intervals.estimate import estimate_metric
 
 AREAS = ("roc_auc", "average_precision", "lift_auc")
 

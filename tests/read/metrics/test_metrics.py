@@ -5,7 +5,7 @@ import pytest
 
 import undercount as uc
 from undercount import metrics
-from undercount.read.intervals.estimate import estimate_metric
+from undercount.infer.estimate_metric import estimate_metric
 
 # Three of four positives carry a label; rows 8, 7, 6 are predicted positive at 6.
 Y = [1, 0, 1, 0, 1, 0, 0, 0]

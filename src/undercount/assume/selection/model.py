@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 
-from undercount.assume.labelled import labelled_curve
 from undercount.assume.selection import checks
 from undercount.assume.selection.binary_regression import LINKS
 from undercount.assume.selection.fit import LATENT, SelectionFit, fit_scales
@@ -23,6 +22,7 @@ from undercount.assume.selection.score_scale import MAPS
 from undercount.curve import CurveBounds, OperatingCurve, metric_names
 from undercount.errors import Check, InputError, check_choice, named
 from undercount.estimate import Estimate, Interval, check_confidence_level
+from undercount.infer.labelled import labelled_curve
 
 METHODS = (*LATENT, "begg-greenes", "ipw", "doubly-robust")
 DISTRIBUTIONS = ("empirical", "normal", "copula")

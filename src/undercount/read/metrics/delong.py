@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from undercount.assume.mixture import TOLERANCE, Misfit
 from undercount.counts import ScoreCounts
 from undercount.estimate import Estimate, check_confidence_level
+from undercount.infer.heads import two_sided_z
+from undercount.infer.mixture import TOLERANCE, Misfit
 from undercount.metric_facts import FACTS
-from undercount.read.intervals.heads import two_sided_z
 from undercount.shares import Shares
 
 

@@ -3,14 +3,14 @@
 import itertools
 import math
 
-from undercount.assume.mixture import Target, mixture_curve
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 from undercount.estimate import Estimate
+from undercount.infer.bootstrap import bootstrap_interval
+from undercount.infer.estimate_metric import ShareError
+from undercount.infer.heads import two_sided_z
+from undercount.infer.mixture import Target, mixture_curve
 from undercount.metric_facts import FACTS
-from undercount.read.intervals.bootstrap import bootstrap_interval
-from undercount.read.intervals.estimate import ShareError
-from undercount.read.intervals.heads import two_sided_z
 from undercount.shares import Shares
 
 CHANCE_AREA = 0.5

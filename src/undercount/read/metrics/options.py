@@ -8,21 +8,26 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
 
-from undercount.assume.mixture import TARGETS, Target
+from undercount.assume.base import Wanted
+from undercount.assume.builder import assumption_of, shares_of
+from undercount.checks.flagged import warn_rounding
 from undercount.count.arrays import read_labels, read_scores, read_weights, refuse_other_order
+from undercount.count.knots import knots_at
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, check_choice, named, real_number, warn
 from undercount.estimate import Estimate, check_confidence_level
+from undercount.infer.clusters import ClusterRows, read_clusters
+from undercount.infer.estimate_metric import ShareError, estimate_metric
+from undercount.infer.estimated_share import estimate_end_by_end
+from undercount.infer.heads import IntervalKind
+from undercount.infer.metric_at import MetricAt
+from undercount.infer.mixture import TARGETS, Target
+from undercount.infer.scored_rows import count_model
 from undercount.metric_facts import FACTS, LOSSES
-from undercount.read.flagged_check import knots_at, warn_rounding
-from undercount.read.intervals.clusters import ClusterRows, read_clusters
-from undercount.read.intervals.estimate import ShareError, estimate_metric
-from undercount.read.intervals.estimated_share import estimate_end_by_end
-from undercount.read.intervals.heads import IntervalKind
 from undercount.shares import SAMPLINGS, Sampling, Shares, read_shares, reads_scores
 
 if TYPE_CHECKING:
-    from undercount.read.hidden_share import HiddenShare
+    from undercount.assume.base import Assumption, Unknowns
 
 Metric = TypeVar("Metric", bound=Callable[..., Estimate])
 # The parameters of the metrics, by the first name of each.
@@ -66,6 +71,8 @@ class MetricOptions(TypedDict, total=False):
 
     Parameters
     ----------
+    assume : Assumption, optional
+        How the labels came about, as in `evaluate`; it says what the five arguments below say.
     unlabeled_prevalence : share
         Share of positives among the unlabeled rows.
     prevalence : share
@@ -106,6 +113,7 @@ class MetricOptions(TypedDict, total=False):
     0.6667
     """
 
+    assume: "Assumption | None"
     unlabeled_prevalence: Any
     prevalence: Any
     label_frequency: Any
@@ -170,8 +178,9 @@ def read_rows(
     *,
     threshold: float | None = None,
     compact: bool = True,
-) -> tuple[ScoreCounts, Shares | None, "HiddenShare | None"]:
+) -> tuple[ScoreCounts, Shares | None, "Unknowns | None"]:
     """Count rows and read the shares; of one that is estimated here, return all that is known."""
+    options = with_assumed_shares(options, name)
     purity = options.get("label_purity", 1.0)
     pure = real_number(purity) == 1
     unknown = sorted(set(options) - set(MetricOptions.__annotations__))
@@ -221,9 +230,9 @@ def read_rows(
 
 def _estimated_share(
     counts: ScoreCounts, confidence_level: float, asked: dict[str, Any]
-) -> "HiddenShare":
+) -> "Unknowns":
     """Return the share that an estimator finds, as `evaluate` takes it; its warnings are shown."""
-    from undercount.read.hidden_share import shared_share  # noqa: PLC0415 - only for estimators
+    from undercount.assume.random_labels.hidden_share import shared_share  # noqa: PLC0415 - only for estimators
 
     confidence_level = check_confidence_level(confidence_level)
     found = shared_share({"score": counts}, confidence_level=confidence_level, **asked)["score"]
@@ -249,7 +258,11 @@ def measure(
     **options: Unpack[MetricOptions],
 ) -> Estimate:
     """Estimate a metric of rows."""
-    threshold = _number(threshold)
+    threshold, assume = _number(threshold), options.get("assume")
+    if assume is not None and not _states_share(assume):
+        place = MetricAt.of(name, threshold, beta=beta, max_fpr=max_fpr)
+        return _recovered(y, score, place, assume, options)
+    options = with_assumed_shares(options, name)
     counts, shares, hidden = read_rows(y, score, name, options, threshold=threshold)
     if threshold is not None:
         warn_rounding(counts, threshold, stacklevel=4)
@@ -280,6 +293,45 @@ def measure(
             counts, shares, name, sampling=sampling, share_error=share_error, **asked
         )
     return estimate if hidden is None else hidden.leave_open(estimate)
+
+
+def with_assumed_shares(options: MetricOptions, name: str) -> MetricOptions:
+    """Return options with the shares that an assumption of random labels says."""
+    assume = options.get("assume")
+    if assume is None:
+        return options
+    assumption_of(options)  # refuses what is said twice
+    shares = shares_of(assume)
+    if shares is None:
+        raise InputError(
+            f"this form of {name} rests on random labels; got {type(assume).__name__}",
+            argument="assume",
+        )
+    names = MetricOptions.__annotations__
+    said: Any = {name: value for name, value in shares.items() if name in names}
+    return {**options, **said, "assume": None}
+
+
+def _recovered(
+    y: Any, score: Any, at: MetricAt, assume: "Assumption", options: MetricOptions
+) -> Estimate:
+    """Estimate a metric under an assumption that is not random labels."""
+    assumption = assumption_of(options)
+    refuse_other_order(y=y, score=score, cluster=options.get("cluster"), **assumption.columns)
+    rows = options.get("unlabeled"), options.get("sample_weight"), at.threshold, assume.knots
+    compact = not assume.every_score and at.metric not in LOSSES
+    model = count_model(y, score, *rows, compact=compact).with_clusters(options.get("cluster"))
+    assume.check_rows(model)
+    wanted = Wanted(options.get("target"), options.get("confidence_level", 0.95))
+    (recovery,) = assume.recover({"score": model}, wanted).values()
+    return recovery.estimate(at)
+
+
+def _states_share(assume: "Assumption") -> bool:
+    """Whether an assumption is random labels with a share that need not be estimated as a whole."""
+    shares = shares_of(assume) or {}
+    names = ("prevalence", "unlabeled_prevalence", "label_frequency")
+    return any(shares.get(name) is not None for name in names)
 
 
 def _number(threshold: Any) -> float | None:

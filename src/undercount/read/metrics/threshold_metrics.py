@@ -8,7 +8,7 @@ none, that the prevalence is right; `document` writes that into each docstring, 
 from typing import Any, Unpack
 
 from undercount.estimate import Estimate
-from undercount.read.decisions import cost_weight, exchange_rate, scale_estimate
+from undercount.infer.decisions import cost_weight, exchange_rate, scale_estimate
 from undercount.read.metrics.options import MetricOptions, document, measure
 
 

@@ -12,8 +12,9 @@ from markupsafe import Markup
 from undercount import __version__
 from undercount.count.arrays import amount, row_words
 from undercount.errors import InputError
-from undercount.read.chances import Chances
-from undercount.read.evaluation import Evaluation, MetricRow
+from undercount.infer.metric_at import MetricAt
+from undercount.infer.metric_row import MetricRow
+from undercount.read.evaluation import Evaluation
 from undercount.show.page.comparison import COLOURS, draw_both_curves
 from undercount.show.page.identity import Identity
 from undercount.show.page.page import load_template, policy_hash, read_asset
@@ -56,8 +57,7 @@ def as_chances_page(evaluations: Sequence[Evaluation], identity: Identity) -> st
 
 def _model_facts(evaluation: Evaluation) -> dict[str, Any]:
     """Return what the page says of one model."""
-    chances = evaluation.chances
-    if chances is None:
+    if evaluation.basis.sliders:
         raise InputError("a report has labelling chances for all of its models or for none")
     return {
         "name": evaluation.name,
@@ -69,7 +69,7 @@ def _model_facts(evaluation: Evaluation) -> dict[str, Any]:
         "hidden": hidden_words(evaluation),
         "rows": [_cells(row) for row in evaluation.rows],
         "shaken": [
-            (title(row), value_words(row.estimate), _bounds(chances, row))
+            (title(row), value_words(row.estimate), _bounds(evaluation, row))
             for row in evaluation.rows
             if row.metric in SHAKEN
         ],
@@ -81,7 +81,8 @@ def _cells(row: MetricRow) -> tuple[str, str, str, str]:
     return title(row), number(row.naive), value_words(row.estimate), needs_words(row)
 
 
-def _bounds(chances: Chances, row: MetricRow) -> list[str]:
+def _bounds(evaluation: Evaluation, row: MetricRow) -> list[str]:
     """Write how far a metric goes at each factor; the chance of the labels is not in it."""
-    found = [chances.bounds(row.metric, factor, row.threshold) for factor in FACTORS]
+    at, recovery = MetricAt(row.metric, row.threshold), evaluation.recovery
+    found = [recovery.odds_bound(at, factor) for factor in FACTORS]
     return [f"{number(each.low)} – {number(each.high)}" for each in found]

@@ -60,7 +60,7 @@ def as_comparison_page(comparison: Comparison) -> str:
     turning = [m for m in metrics if comparison.difference(m).depends_on_prevalence]
     told = told_by(comparison.difference(comparison.by))
     # What the order would be at another share matters only where the share is free to move.
-    swept = [] if told or first.determined_by else [comparison.by, *turning]
+    swept = [] if told or first.basis.determined_by else [comparison.by, *turning]
     return load_template("comparison.html.jinja").render(
         names=names,
         verdict=verdict_words(comparison),
@@ -84,8 +84,8 @@ def as_comparison_page(comparison: Comparison) -> str:
             )
             for metric in dict.fromkeys(swept)
         ],
-        open=first.share_range_only,
-        curves=BANDS.format(level_words(comparison)) if first.share_range_only else "recovered",
+        open=first.unknowns.range_only,
+        curves=BANDS.format(level_words(comparison)) if first.unknowns.range_only else "recovered",
         ranged=first.shares.unlabeled_prevalence_interval is not None,
         fixed=[] if told else [metric_title(m) for m in metrics if m not in turning],
         told=TOLD.get(told, ""),
@@ -185,7 +185,7 @@ def draw_across_shares(comparison: Comparison, metric: str) -> Markup:
     x_name = "% of the unlabeled rows that are positive"
     first = next(iter(comparison.evaluations.values()))
     held, y_name = first.shares, "the best here less each"
-    if first.share_range_only:  # then no share is in use
+    if first.unknowns.range_only:  # then no share is in use
         y_name = "the first less each"
     parts = draw_axes(across, up, x_name, y_name, HEIGHT)
     span = held.unlabeled_prevalence_interval
@@ -197,7 +197,7 @@ def draw_across_shares(comparison: Comparison, metric: str) -> Markup:
             )
         )
     now, zero = write_place(across(100 * held.unlabeled_prevalence)), write_place(up(0.0))
-    if not first.share_range_only:
+    if not first.unknowns.range_only:
         parts.append(Markup('<path d="M{} {}V{}" class="cut"/>').format(now, BOTTOM, TOP))
     parts.append(Markup('<path d="M{} {}H{}" class="zero"/>').format(LEFT, zero, RIGHT))
     names = list(comparison.evaluations)
@@ -223,7 +223,7 @@ def draw_curves(
     across, up = Scale(0.0, 1.0, LEFT, RIGHT), Scale(0.0, 1.0, BOTTOM, TOP)
     parts = draw_axes(across, up, x_name, y_name, HEIGHT)
     for place, (name, evaluation) in enumerate(evaluations.items()):
-        if evaluation.share_range_only:  # a curve would show one share as if it were known
+        if evaluation.unknowns.range_only:  # a curve would show one share as if it were known
             display = PrecisionRecallDisplay if y == "precision" else RocDisplay
             parts.append(_band(across, up, display.from_evaluation(evaluation), place))
             continue

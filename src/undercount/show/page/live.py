@@ -11,11 +11,12 @@ from undercount.count.kernel.table import Table, coarsen, concatenate
 from undercount.counts import CLASSES, ScoreCounts
 from undercount.errors import collect_warnings
 from undercount.estimate import Estimate
+from undercount.infer.heads import threshold_of_top
+from undercount.infer.metric_name import place_words, short_number, short_threshold
+from undercount.infer.metric_row import MetricRow
+from undercount.infer.sensitivity import AREAS
 from undercount.metric_facts import FACTS
-from undercount.read.evaluation import POINT_METRICS, Evaluation, MetricRow
-from undercount.read.intervals.heads import threshold_of_top
-from undercount.read.metric_name import place_words, short_number, short_threshold
-from undercount.read.sensitivity import AREAS
+from undercount.read.evaluation import POINT_METRICS, Evaluation
 from undercount.show.document import N_POINTS, plain
 from undercount.show.text import (
     main_row,
@@ -31,7 +32,7 @@ ALL_DIGITS = 17
 # Points at which Student's quantile is given where the script must find it at other levels.
 STUDENT_POINTS = 12
 # Of the curve that reviews found: its points, those with intervals, and their digits.
-REVIEW_POINTS, REVIEW_INTERVALS, REVIEW_DIGITS = 96, 20, 11
+REVIEW_POINTS, REVIEW_INTERVALS, REVIEW_DIGITS = 96, 20, 9
 # Rows of the page's table: metrics at a threshold, then areas.
 PAGE_METRICS = (*POINT_METRICS, *AREAS)
 
@@ -45,8 +46,8 @@ def start_threshold(evaluation: Evaluation) -> float:
     if evaluation.threshold is not None:
         return evaluation.threshold
     if evaluation.top is not None and evaluation.shares.sampling == "single-sample":
-        return threshold_of_top(evaluation.counts_for_top, evaluation.top)[0]
-    if evaluation.share_range_only:
+        return threshold_of_top(evaluation.recovery.counts_for_top, evaluation.top)[0]
+    if evaluation.unknowns.range_only:
         naive = evaluation.naive_curve
         return float(naive.threshold[1 + int(np.nanargmax(naive.f1[1:]))])
     return evaluation.best_threshold("f1").threshold
@@ -77,14 +78,16 @@ def script_facts() -> dict[str, dict[str, Any]]:
 
 def fixed_words(evaluations: Sequence[Evaluation]) -> str:
     """Say why the sliders are off: the script repeats intervals of independent rows alone."""
-    source = next((each.determined_by for each in evaluations if each.determined_by), "")
+    source = next(
+        (each.basis.determined_by for each in evaluations if each.basis.determined_by), ""
+    )
     if source:
         return (
             f"The sliders are off: the {source} determine the share of hidden positives, and "
             "this page has their numbers for the reported threshold alone. Evaluate again for "
             "another threshold."
         )
-    if any(each.clusters is not None for each in evaluations):
+    if any(each.recovery.clusters is not None for each in evaluations):
         return (
             "The sliders are off: rows come in clusters, and this page has their intervals for "
             "the reported threshold and assumptions alone. Evaluate again for others."
@@ -104,21 +107,21 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
         strict=True,
     )
     rows = page_rows(evaluation, threshold)
-    largest = evaluation.largest_share
+    largest = evaluation.unknowns.largest_share
     own = abs(2 * counts.auc("positive", "unlabeled") - 1)
     return {
         "given": shares.given,
-        "share_given": evaluation.share_given,
-        "estimated": evaluation.share_estimated,
+        "share_given": evaluation.unknowns.given,
+        "estimated": evaluation.recovery.share_estimated,
         # Labels and scores point to no share: where nobody moved one, only ranges are shown.
-        "range_only": evaluation.share_range_only,
+        "range_only": evaluation.unknowns.range_only,
         "share": shares.unlabeled_prevalence,
         "condition": _condition(evaluation),
         "support": support_words(evaluation),
         **({"doubt": doubt} if (doubt := share_doubt_words(evaluation)) else {}),
         # The purity less this is the share at which an AUC would be 1, of all models on the rows.
         "separation": shares.label_purity - largest if largest > 0 else own,
-        "area_bound": evaluation.area_bound,
+        "area_bound": evaluation.unknowns.area_bound,
         "errors": [shares.unlabeled_prevalence_error, shares.label_purity_error],
         "units": [squares / total if total > 0 else 1.0 for total, squares in pairs],
         "z": float(ndtri(upper)),
@@ -134,7 +137,7 @@ def live_facts(evaluation: Evaluation, threshold: float) -> dict[str, Any]:
         ],
         "top": _top_lead(evaluation),
         "fixed": bool(fixed_words([evaluation])),
-        **({"found": review_curve(evaluation, threshold)} if evaluation.reviewed else {}),
+        **({"found": review_curve(evaluation, threshold)} if evaluation.basis.review else {}),
         **({"bands": own_bands(evaluation, threshold)} if fixed_words([evaluation]) else {}),
     }
 

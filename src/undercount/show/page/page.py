@@ -13,15 +13,15 @@ import jinja2
 from markupsafe import Markup
 
 from undercount import __version__
+from undercount.checks.percentages import percent
 from undercount.count.arrays import amount, row_words
 from undercount.errors import InputError
 from undercount.estimate import Estimate
+from undercount.infer.metric_name import place_words
+from undercount.infer.metric_row import MetricRow
 from undercount.read.cost_curve import cost_curve
-from undercount.read.evaluation import Evaluation, MetricRow
-from undercount.read.metric_name import place_words
-from undercount.read.percentages import percent
+from undercount.read.evaluation import Evaluation
 from undercount.read.requirement import WORST_FIRST, Outcome
-from undercount.read.reviewed import Labels
 from undercount.show.costs import cost_table, cost_words
 from undercount.show.document import as_document
 from undercount.show.page.costs import draw_costs
@@ -204,8 +204,8 @@ def _facts(evaluation: Evaluation) -> dict[str, Any]:
         "target": "this data set" if evaluation.target == "dataset" else "the population",
         "hidden": hidden_words(evaluation),
         "error": exact,
-        "random": evaluation.random_labels,
-        "given": evaluation.share_given and evaluation.reviewed is None,
+        "random": evaluation.basis.random_labels,
+        "given": evaluation.unknowns.given and evaluation.basis.review is None,
         "seed": "" if evaluation.random_state is None else f", seed {evaluation.random_state}",
     }
 
@@ -235,14 +235,14 @@ def _requirements(evaluations: Sequence[Evaluation]) -> list[tuple[str, Outcome,
     return sorted(found, key=lambda each: WORST_FIRST.index(each[1]))
 
 
-def _other_answer(evaluation: Evaluation) -> Labels | None:
+def _other_answer(evaluation: Evaluation) -> str | None:
     """Return which answer stands beside the headline; not one that a test has found wrong."""
-    reviewed = evaluation.reviewed
-    if reviewed is None or not reviewed.testable:
+    review = evaluation.basis.review
+    if review is None or len(review.answers) < 2:  # noqa: PLR2004 - nothing stands beside it
         return None
-    if reviewed.labels == "random":
+    if review.labels == "random":
         return "any"
-    return None if reviewed.rejected else "random"
+    return None if review.found is not None and review.found.rejected else "random"
 
 
 def _reviewed(evaluation: Evaluation) -> dict[str, Any] | None:

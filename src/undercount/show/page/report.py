@@ -45,6 +45,6 @@ def as_report(
     story: Sequence[tuple[str, str]] = (),
 ) -> str:
     """Return the live report, or that of labelling chances, which fix what sliders would move."""
-    if any(evaluation.chances is not None for evaluation in evaluations):
+    if not all(evaluation.basis.sliders for evaluation in evaluations):
         return as_chances_page(evaluations, identity or Identity())
     return as_page(evaluations, identity, story)

@@ -14,15 +14,15 @@ from markupsafe import Markup
 from scipy.special import ndtri
 
 from undercount import __version__
-from undercount.assume.reviews import EVEN, MOST, SHIFT, SLOPE, working_posterior
 from undercount.count.atomic_file import write_text
 from undercount.count.kernel.table import insert_knots, merge_bare
 from undercount.count.review_file import as_review_csv
 from undercount.counts import ScoreCounts
+from undercount.infer.reviews.ends import MOST_COUNTED, PATH, TIMES_LEFT, part_more
+from undercount.infer.reviews.intervals import BEYOND, OPEN
+from undercount.infer.reviews.stratum_shares import LEAST_WEIGHT, MOST_WEIGHT, PRIOR_POSITIVES
+from undercount.infer.reviews.verdicts import EVEN, MOST, SHIFT, SLOPE, working_posterior
 from undercount.metric_facts import FACTS, SCALE_RANGES
-from undercount.read.intervals.review_ends import MOST_COUNTED, PATH, TIMES_LEFT, part_more
-from undercount.read.intervals.review_intervals import BEYOND, OPEN
-from undercount.read.intervals.stratum_shares import LEAST_WEIGHT, MOST_WEIGHT, PRIOR_POSITIVES
 from undercount.read.plan_rows import RowPlan
 from undercount.read.review_goals import metric_of
 from undercount.show.page.page import embed_json, policy_hash

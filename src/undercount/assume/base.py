@@ -1,0 +1,664 @@
+"""What the user says of the labels, and what that makes of rows: the two things all else asks.
+
+An `Assumption` says how the labels came about and knows no scores. Applied to the rows of models it
+becomes a `Recovery` of each: the completed labels with their sources of error. Results ask their
+recovery and know no assumption by name, so that a new one is a subclass of each, in one file.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, Protocol, Self, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercount.counts import ScoreCounts
+from undercount.curve import CurveBounds, FloatArray, OperatingCurve, OperatingPoint
+from undercount.errors import NOT_IDENTIFIED, Check, InputError, LibraryWarning, named
+from undercount.estimate import Estimate, Interval, round_outward
+from undercount.infer.clusters import Clusters
+from undercount.infer.decisions import BestThreshold, Goal
+from undercount.infer.deployed import read_deploy_prevalence
+from undercount.infer.difference import Difference, Question
+from undercount.infer.labelled import naive_area, naive_point
+from undercount.infer.metric_at import MetricAt
+from undercount.infer.metric_row import MetricRow, grows
+from undercount.infer.mixture import Target
+from undercount.infer.resampled import Progress, Resamples
+from undercount.infer.reviews.verdicts import Reviews
+from undercount.infer.scored_rows import ScoredRows
+from undercount.infer.sensitivity import CHANCE, BreakEven, Over, metric_value
+from undercount.infer.shared_labels import LabelPart
+from undercount.infer.workload import Workload
+from undercount.metric_facts import FACTS, RIGHT_LABELS
+from undercount.prevalence.consensus.doubts import Doubt
+from undercount.shares import Shares
+
+BoolArray: TypeAlias = NDArray[np.bool_]
+IntArray: TypeAlias = NDArray[np.intp]
+# What a claim that is met rests on: a share that the user gave, or verdicts.
+MetBy: TypeAlias = Literal["given", "reviewed"]
+
+
+@dataclass(frozen=True)
+class Unknowns:
+    """Hold the shares used, where they come from, and what else is known of them.
+
+    Attributes
+    ----------
+    largest_share, upper_bound : float
+        The share at which the ROC AUC of the sharpest score would be 1, and the largest that the
+        scores allow at the confidence level: the same for every model on the rows.
+    area_bound : float
+        The largest share at which that AUC passes 1 by no more than chance explains.
+    estimated : bool
+        Whether the share was estimated from these scores.
+    interval : str
+        How the interval of the share was made: as asked, by the estimator that was given
+        ("own"), or empty if a number, a range or a standard error was given.
+    estimates : mapping
+        What each estimator says, if the share was estimated.
+    doubt : str
+        Why the scores say little about the share; empty if they say much.
+    resamples : Resamples, optional
+        The calculation resampled, if it was asked for, of the model that the share comes from.
+    warned : sequence
+        What the estimator warned of.
+    model : str
+        Name of the model from whose scores the share was estimated.
+    by_negatives : bool
+        Whether known negatives told the share.
+    checks : tuple of Check
+        What speaks against the share, whatever the scores say.
+    label_part : LabelPart, optional
+        How far the chance of these rows' labels is in the share; None if nothing is known of it.
+    needs : tuple of str
+        What the share itself rests on, beyond random labels: independent sources, say.
+    from_scores : bool
+        Whether nothing but the shape of scores tells the share, which bounds it from above only.
+    """
+
+    shares: Shares
+    source: str
+    largest_share: float
+    upper_bound: float
+    area_bound: float
+    estimated: bool = False
+    interval: str = ""
+    estimates: Mapping[str, Estimate] = field(default_factory=dict)
+    doubt: Doubt = ""
+    resamples: Resamples | None = None
+    warned: Sequence[LibraryWarning] = ()
+    model: str = ""
+    by_negatives: bool = False
+    checks: tuple[Check, ...] = ()
+    label_part: LabelPart | None = None
+    needs: tuple[str, ...] = ()
+    from_scores: bool = False
+
+    @cached_property
+    def given(self) -> bool:
+        """Whether the user gave the share, so that nothing here says it is right."""
+        return self.interval == "" and not self.estimates
+
+    @cached_property
+    def range_only(self) -> bool:
+        """Whether the share may be 0 for all that is known, so that no value can be named."""
+        return self.from_scores and lowest_share(self.shares) <= 0
+
+    @cached_property
+    def limit(self) -> float:
+        """The one limit of the hidden share: the scores rule out more, at the confidence level.
+
+        The smaller of `area_bound` and `upper_bound`, which suppose random labels; but never
+        inside the interval of a share that was estimated from pure labels.
+        """
+        limit, span = self.area_bound, self.shares.unlabeled_prevalence_interval
+        if span is not None and not self.given and self.shares.label_purity == 1:
+            limit = max(limit, span.high)
+        return float(self.shares.clip(min(limit, self.upper_bound)))
+
+    def leave_open(self, estimate: Estimate) -> Estimate:
+        """Take the value out of an estimate that depends on a share without one."""
+        depends = "prevalence" in estimate.needs and estimate.exists
+        return estimate.without_value() if self.range_only and depends else estimate
+
+    def moved(self, share: float) -> "Unknowns":
+        """Return what is known if the share of hidden positives is this number."""
+        shares = self.shares.with_unlabeled_prevalence(float(self.shares.clip(share)))
+        return replace(self, shares=shares, interval="", resamples=None, from_scores=False)
+
+
+def lowest_share(shares: Shares) -> float:
+    """Return the low end of the share of hidden positives."""
+    span = shares.unlabeled_prevalence_interval
+    return shares.unlabeled_prevalence if span is None else span.low
+
+
+class OddsWords(NamedTuple):
+    """Say up to which error of the odds of a label a claim holds: at none, at any, below one."""
+
+    none: str
+    whatever: str
+    below: str
+
+
+class LabelsFound(NamedTuple):
+    """Say whether labels look like a random sample of the positives that verdicts found.
+
+    Attributes
+    ----------
+    words, further_words : str
+        What the test could notice, and what would let it notice more.
+    """
+
+    p_value: float
+    rejected: bool
+    undecided: bool
+    weak: bool
+    words: str
+    further_words: str
+
+
+@dataclass(frozen=True)
+class ReviewFacts:
+    """Say how many rows were looked at, what the labels look like, and which answers there are.
+
+    Attributes
+    ----------
+    labels : str
+        What the headline supposes of the labels: "any" (nothing) or "random".
+    answers : tuple of str
+        The suppositions under which there is an answer.
+    found : LabelsFound, optional
+        The comparison of labels with verdicts, where it can be made.
+    plain : bool
+        Whether the rows were drawn by a plan, so that both answers are worth showing.
+    """
+
+    n_planned: int
+    n_answered: int
+    n_positive: int
+    labels: str
+    answers: tuple[str, ...]
+    needs: tuple[str, ...]
+    sequential: bool
+    goal: tuple[str, ...]
+    strata: tuple[tuple[float, int, int], ...]
+    found: LabelsFound | None
+    plain: bool
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Say in facts and words what numbers rest on: the data from which every output is written.
+
+    Attributes
+    ----------
+    determined_by : str
+        What determines the share of hidden positives and is not free to move; empty if nothing.
+    source : str
+        How the share is known, in full; empty where `Unknowns` say it.
+    random_labels : bool
+        Whether the numbers suppose that labels are random.
+    limited : bool
+        Whether it is worth saying which shares the scores rule out.
+    premise : str
+        How a sentence begins that is true if the assumption is.
+    question : str
+        The assumption to worry about first; empty where that is how the share is known.
+    lights : mapping
+        What a light of a verdict is called where that is not as usual.
+    met_by : str
+        What grants a claim whose share is determined.
+    overturned_by : str
+        What would overturn a conclusion; empty where that is another share.
+    odds_words : OddsWords, optional
+        The same where the odds of a label may be wrong by a factor.
+    bias_premise : str
+        How that factor is said before bounds; empty where labels favour some positives.
+    reviewable : bool
+        Whether reviews would add to what is known.
+    sliders : bool
+        Whether a page has something to move.
+    review : ReviewFacts, optional
+        What verdicts say, where there are some.
+    """
+
+    determined_by: str = ""
+    source: str = ""
+    random_labels: bool = True
+    limited: bool = True
+    premise: str = ""
+    question: str = ""
+    lights: Mapping[str, str] = field(default_factory=dict)
+    met_by: MetBy = "given"
+    overturned_by: str = ""
+    odds_words: OddsWords | None = None
+    bias_premise: str = ""
+    reviewable: bool = True
+    sliders: bool = True
+    review: ReviewFacts | None = None
+
+
+@runtime_checkable
+class RecountsEveryScore(Protocol):
+    """Rows that can be counted once more with every score apart."""
+
+    def count_every_score(self) -> ScoreCounts:
+        """Count the rows, merging no scores."""
+        ...
+
+
+class Wanted(NamedTuple):
+    """What is asked of every model alike.
+
+    Attributes
+    ----------
+    target : {"dataset", "population"}, optional
+        What the intervals speak of; None: what the sampling of the rows suggests.
+    progress : callable, optional
+        Told the share of the resamples that is done.
+    """
+
+    target: Target | None = None
+    confidence_level: float = 0.95
+    top: float | None = None
+    metrics: Sequence[str] | None = None
+    random_state: int | None = 0
+    progress: Progress | None = None
+
+
+class Assumption(ABC):
+    """How the labels came about, as the user says it; it knows no scores.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> isinstance(uc.RandomLabels(prevalence=0.04), uc.Assumption)
+    True
+    """
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What it says row by row, by the name of the argument: arrays, or names of columns."""
+        return {}
+
+    def with_columns(self, columns: Mapping[str, Any]) -> "Assumption":  # noqa: ARG002 - none
+        """Return the same with columns that were taken out of a frame."""
+        return self
+
+    @property
+    def every_score(self) -> bool:
+        """Whether every score must be kept apart, so that counts may merge none."""
+        return False
+
+    @property
+    def apart(self) -> bool:
+        """Whether labelled rows were drawn apart from the unlabeled ones."""
+        return False
+
+    @property
+    def by_segment(self) -> Literal["shares", "rows", ""]:
+        """What segments take of it: a share each, their part of the rows' recovery, or nothing."""
+        return ""
+
+    @property
+    def fits_columns(self) -> bool:
+        """Whether what it says row by row is fitted, and not only tested."""
+        return False
+
+    def knots(self, scores: Any = None) -> Sequence[float]:  # noqa: ARG002 - whichever scores
+        """Return scores that counts keep apart: `scores` are those of a model, if they are here."""
+        return ()
+
+    def check_rows(self, rows: ScoredRows) -> None:  # noqa: B027 - most have one
+        """Raise where rows have weights or clusters that the assumption has no answer for."""
+
+    @abstractmethod
+    def recover(self, models: Mapping[str, ScoredRows], wanted: Wanted) -> "Mapping[str, Recovery]":
+        """Apply the assumption to the rows of each model; they are the same rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recovery(ABC):
+    """An assumption applied to the rows of one model.
+
+    Attributes
+    ----------
+    used : ScoredRows
+        The rows that count.
+    unknowns : Unknowns
+        The shares in use, and how far they are known.
+    target : {"dataset", "population"}
+        What intervals speak of.
+    confidence_level : float
+        Of all intervals.
+    """
+
+    used: ScoredRows
+    unknowns: Unknowns
+    target: Target
+    confidence_level: float
+
+    # -- what an assumption must say -------------------------------------------------------------
+
+    @cached_property
+    @abstractmethod
+    def basis(self) -> Basis:
+        """What the numbers rest on, in facts and words."""
+
+    @abstractmethod
+    def measure(self, at: MetricAt, counts: ScoreCounts) -> Estimate:
+        """Estimate a metric of counts that answer at its place, with its interval."""
+
+    @abstractmethod
+    def plain_curve(self, threshold: float | None = None) -> OperatingCurve:
+        """Return the curve from which metrics are read, which answers at a threshold."""
+
+    @abstractmethod
+    def checks(self, rows: Sequence[MetricRow], warned: Sequence[LibraryWarning]) -> Any:
+        """Return what was found about data and assumption, beside the rows of the table."""
+
+    @abstractmethod
+    def best_threshold(self, goal: Goal, over: float | None) -> BestThreshold:
+        """Return the best threshold for a goal, and what it gains over another."""
+
+    @abstractmethod
+    def pair(
+        self,
+        models: "Mapping[str, Recovery]",
+        tables: Mapping[str, Mapping[str, Estimate]],
+        thresholds: Mapping[str, float],
+        question: Question,
+        top: Any,
+    ) -> "Pairing":
+        """Put models under this assumption side by side; `tables` are their own estimates."""
+
+    # -- what follows, unless an assumption knows better -----------------------------------------
+
+    @cached_property
+    def counts(self) -> ScoreCounts:
+        """The rows that count, as counts."""
+        return self.used.counts
+
+    @cached_property
+    def shares(self) -> Shares:
+        """The shares in use."""
+        return self.unknowns.shares
+
+    @cached_property
+    def clusters(self) -> Clusters | None:
+        """The rows by cluster, if they come in clusters."""
+        return self.used.clusters
+
+    @cached_property
+    def curve(self) -> OperatingCurve:
+        """The recovered curve as it is shown."""
+        return self.plain_curve()
+
+    def point(self, threshold: float) -> OperatingPoint:
+        """Return the recovered point at a threshold, without intervals."""
+        return self.plain_curve(threshold).at(threshold)
+
+    def counts_at(self, threshold: float | None) -> ScoreCounts:
+        """Return counts that can be split at a threshold, counting once more if they must."""
+        if threshold is None:
+            return self.counts
+        try:
+            self.split_at(threshold)
+        except InputError:
+            if self.used.recount is None:
+                raise
+            return self.used.recount([threshold])
+        return self.counts
+
+    def split_at(self, threshold: float) -> None:
+        """Raise unless the counts can be split at a threshold."""
+        self.curve.at(threshold)
+
+    def with_counts(self, counts: ScoreCounts) -> Self:
+        """Return the recovery of other counts of the same rows."""
+        return replace(self, used=replace(self.used, counts=counts))
+
+    @cached_property
+    def counts_for_top(self) -> ScoreCounts:
+        """Counts that tell the highest rows: of weighted rows, with every score apart.
+
+        Inside a merged cell nobody knows which weights stand higher.
+        """
+        counts, recount = self.counts, self.used.recount
+        exact = counts.rows is not None and not counts.compact
+        if counts.weighted and not exact and isinstance(recount, RecountsEveryScore):
+            return recount.count_every_score()
+        return counts
+
+    def estimate(self, at: MetricAt, counts: ScoreCounts | None = None) -> Estimate:
+        """Estimate a metric with its interval, and name all that it needs.
+
+        `counts` are those that answer at its place, if they are there already.
+        """
+        if at.prevalence is not None:
+            return self.finish(self.carry(at, at.prevalence))
+        if counts is None:
+            counts = self.counts_at(at.threshold) if at.top is None else self.counts_for_top
+        return self.raise_certain(self.finish(self.measure(at, counts)), at, counts)
+
+    def finish(self, estimate: Estimate) -> Estimate:
+        """Leave open what the share leaves open, and name what the share rests on."""
+        found = self.unknowns.leave_open(estimate)
+        share = self.unknowns.needs if "prevalence" in found.needs else ()
+        right = (RIGHT_LABELS,) if found.needs and self.supposes_right_labels else ()
+        return replace(found, needs=(*found.needs, *share, *right))
+
+    @cached_property
+    def share_estimated(self) -> bool:
+        """Whether the share is estimated: not given, nor determined by what is supposed."""
+        return not self.unknowns.given and not self.basis.determined_by
+
+    @cached_property
+    def supposes_right_labels(self) -> bool:
+        """Whether no row labelled positive is supposed to be a negative."""
+        return self.shares.label_purity == 1 and self.shares.label_purity_interval is None
+
+    def floors(self, counts: ScoreCounts) -> bool:
+        """Whether naive values of metrics that grow with the hidden share are below the true."""
+        no_negative = counts.n_negative == 0
+        return (
+            self.supposes_right_labels and no_negative and naive_area(counts, "roc_auc") >= CHANCE
+        )
+
+    def certain_value(self, at: MetricAt, counts: ScoreCounts) -> float | None:
+        """Return what a metric is at least, whatever is hidden: labelled rows are positive."""
+        if at.metric != "precision" or at.threshold is None or self.target != "dataset":
+            return None
+        if not self.floors(counts):
+            return None
+        point = naive_point(counts, at.threshold)
+        if not point.predicted_positive_rate > 0:  # none is flagged, so nothing is certain
+            return None
+        value = point.precision
+        return value if grows(at.metric, value, self.shares) else None
+
+    def raise_certain(self, estimate: Estimate, at: MetricAt, counts: ScoreCounts) -> Estimate:
+        """Raise an estimate at a threshold to what its flagged rows are certain to have."""
+        least = self.certain_value(at, counts)
+        return round_ends(estimate if least is None else at_least(least, estimate), at.metric)
+
+    def raise_top(self, estimate: Estimate, at: MetricAt) -> Estimate:
+        """Raise the precision of the highest rows to that of the labelled ones among them."""
+        certain = self.supposes_right_labels and self.target == "dataset"
+        if at.top is None or at.metric != "precision" or not certain:
+            return estimate
+        if self.shares.sampling != "single-sample":
+            return estimate
+        naive = metric_value(self.counts_for_top, Shares(0.0), at.metric, top=at.top)
+        return round_ends(at_least(naive, estimate), at.metric)
+
+    def read_prevalence(self, prevalence: object) -> float:
+        """Return a prevalence elsewhere as a float; raise where nothing is carried over."""
+        return read_deploy_prevalence(prevalence)
+
+    def carry(self, at: MetricAt, prevalence: float) -> Estimate:
+        """Estimate a metric where another share of rows is positive, the rates being those here."""
+        raise self.not_identified(
+            f"{at.metric} where {prevalence:g} of the rows are positive", "leave the prevalence out"
+        )
+
+    @cached_property
+    def bounds(self) -> CurveBounds:
+        """The worst and best curve that data and prevalence allow."""
+        raise self.not_identified("bounds of the curve", "the band and intervals have what is open")
+
+    def break_even(self, at: MetricAt, value: float) -> BreakEven:  # noqa: ARG002 - any metric
+        """Find the least hidden share and the largest labelling bias at which metric >= value."""
+        raise self.not_identified("a break-even share", "ask by require() whether the metric holds")
+
+    def surviving_bias(self, at: MetricAt, value: float) -> float:
+        """Return the largest labelling bias at which metric >= value; NaN where none is told."""
+        return self.break_even(at, value).odds_ratio
+
+    def follows_bias(self, at: MetricAt) -> bool:  # noqa: ARG002 - whichever metric
+        """Whether bounds of a metric are known if labels prefer some positives."""
+        return True
+
+    def check_bias(self) -> None:  # noqa: B027 - most assumptions have bounds
+        """Raise where no bounds of a labelling bias are known."""
+
+    def bias_bound(self, row: MetricRow, odds_ratio: float) -> Interval:
+        """Bound a row of the table if the odds of a label are off by a factor of up to so much."""
+        raise self.not_identified(f"a bound of {row.label} at Γ = {odds_ratio:g}", "leave Γ out")
+
+    def odds_bound(self, at: MetricAt, odds_ratio: float) -> Interval:
+        """Bound the value of a metric alone if the odds of a label are off by up to a factor."""
+        raise self.not_identified(f"a bound of {at.metric} at Γ = {odds_ratio:g}", "leave Γ out")
+
+    def sweep(self, at: MetricAt, over: Over) -> dict[str, FloatArray]:  # noqa: ARG002 - any metric
+        """Follow a metric along the prevalence, the purity or the labelling bias."""
+        source = self.basis.determined_by
+        fixed = "and is not free to move; sweep over the threshold instead"
+        words = f"the prevalence is determined by the {source}, {fixed}"
+        if over == "purity":
+            words = f"the label purity is 1 where the {source} determine the prevalence, {fixed}"
+        elif over == "gamma":
+            words = self.no_gamma_words
+        raise InputError(words, code=NOT_IDENTIFIED, argument="over")
+
+    @property
+    def no_gamma_words(self) -> str:
+        """Why nothing is followed along a labelling bias."""
+        return f"a sweep over gamma supposes random labels, which {self.basis.determined_by} do not"
+
+    def calibrated_threshold(self, chance: float) -> float:  # noqa: ARG002 - any chance
+        """Return the score of rows with this chance of being positive, if scores are of labels."""
+        raise self.not_identified("such a threshold", "ask best_threshold() for one")
+
+    def moved(self, share: float) -> "Recovery":
+        """Return the recovery if the share of hidden positives is this number."""
+        raise self.not_identified(f"a share of {share:g}", "sweep over the threshold instead")
+
+    def negatives(self, counts: ScoreCounts) -> FloatArray:
+        """Return the negatives of each cell, up to a factor, where no share is free to move."""
+        what = f"the negatives of {counts.n_rows:,.0f} rows"
+        raise self.not_identified(what, "ask a sweep over the threshold")
+
+    def answers(self, at: MetricAt) -> dict[str, Estimate]:  # noqa: ARG002 - no metric has any
+        """Return the answers under each supposition of the labels, if there are several."""
+        return {}
+
+    @property
+    def share(self) -> Estimate:
+        """The share of positives among the unlabeled rows that the rows themselves tell."""
+        raise self.not_identified("a share of these rows alone", "ask for prevalence")
+
+    @property
+    def usable(self) -> BoolArray | None:
+        """Which of the rows that were given count; None: all."""
+        return None
+
+    def take(self, used: ScoredRows, place: IntArray, target: Target) -> "Recovery":  # noqa: ARG002
+        """Return the recovery of some of the rows, which are a part of these."""
+        raise self.not_identified("a part of the rows", "evaluate these rows by themselves")
+
+    @property
+    def further_needs(self) -> tuple[str, ...]:
+        """What differences of models rest on beyond what each of them names."""
+        return ()
+
+    @property
+    def further_plan(self) -> Reviews | None:
+        """The reviews of a plan to which a further round can be added, if there is one."""
+        return None
+
+    @property
+    def not_by_labels(self) -> str:
+        """Why labels alone do not answer a question under this assumption."""
+        return f"would suppose other labels than the {self.basis.determined_by} say"
+
+    def not_identified(self, what: str, instead: str) -> InputError:
+        """Return the refusal of a question that has no answer under this assumption."""
+        return InputError(f"{what} {self.not_by_labels}: {instead}", code=NOT_IDENTIFIED)
+
+    def check_share(self, what: str) -> None:
+        """Raise where a question has one answer only at one share, and a range of it is known."""
+        if self.unknowns.range_only:
+            raise InputError(
+                f"{what} depends on the share of hidden positives, and labels and scores cannot "
+                f"tell it: there may be none. Give {named('prevalence')}, or a range of it, or "
+                f"{named('reviews')}",
+                code=NOT_IDENTIFIED,
+                argument="prevalence",
+            )
+
+
+class Pairing(ABC):
+    """Models under one assumption side by side."""
+
+    @abstractmethod
+    def differences(self, metrics: Sequence[str]) -> tuple[Difference, ...]:
+        """Return the differences of every pair, metric by metric."""
+
+    @abstractmethod
+    def workload(self) -> Workload | None:
+        """Compare what models find among as many flagged rows; None where that is not told."""
+
+    @abstractmethod
+    def carried(self, metrics: Sequence[str], prevalence: float) -> tuple[Difference, ...]:
+        """Return the differences where another share of rows is positive."""
+
+    def reference(self, name: str, metric: str) -> float:  # noqa: ARG002 - no share is open
+        """Return what orders the models where a metric has no value."""
+        return math.nan
+
+    def crossover(
+        self,
+        metric: str,  # noqa: ARG002 - whichever metric and models
+        one: str,  # noqa: ARG002
+        other: str,  # noqa: ARG002
+        margin: float,  # noqa: ARG002
+        prevalence: float | None,  # noqa: ARG002
+    ) -> float:
+        """Find the hidden share at which a difference passes a margin; NaN if there is none."""
+        return math.nan
+
+    def across(self, metric: str) -> dict[str, FloatArray]:
+        """Follow a metric of every model along the share of hidden positives that scores allow."""
+        raise InputError(
+            f"{metric} cannot be followed along a prevalence that is determined",
+            code=NOT_IDENTIFIED,
+        )
+
+
+def at_least(least: float, estimate: Estimate) -> Estimate:
+    """Raise an estimate and its ends to what is certain: a few verdicts may tell less."""
+    ends = {end: max(getattr(estimate, end), least) for end in ("value", "low", "high")}
+    return replace(estimate, **ends)
+
+
+def round_ends(estimate: Estimate, metric: str) -> Estimate:
+    """Return an estimate whose interval, if it is but a point, holds the truth all the same."""
+    low, high = round_outward(estimate.low, estimate.high, *FACTS[metric].range)
+    return replace(estimate, low=low, high=high)

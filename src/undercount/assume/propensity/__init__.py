@@ -1,0 +1,1 @@
+"""Labels more likely for some positives than for others, by known chances."""

@@ -1,0 +1,240 @@
+"""Labels that were given with chances of their own, as the user says it."""
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercount.assume.base import Assumption, Wanted
+from undercount.assume.propensity.chances import Chances
+from undercount.assume.propensity.recovery import ChancesRecovery
+from undercount.assume.random_labels.hidden_share import shared_share
+from undercount.errors import InputError, named
+from undercount.infer.scored_rows import UNLABELED, RecountableRows, ScoredRows
+from undercount.prevalence.late_labels import LateLabels
+
+if TYPE_CHECKING:
+    from undercount.infer.clusters import ClusterRows
+
+
+@dataclass(frozen=True, eq=False)
+class LabelPropensity(Assumption):
+    """Some positives are labelled more often than others, by chances that are known or estimated.
+
+    Parameters
+    ----------
+        chance : array-like or classifier
+            The chance that each row would carry a label if it were positive; or a scikit-learn
+            classifier, which is cross-fitted on `covariates` to tell rows that were looked at.
+        covariates : array-like, optional
+            What may have decided who was looked at, a row of values for each row.
+
+    Notes
+    -----
+        Assumes: each positive was labelled by itself with its chance, and none of them is 0.
+        Wrong when: chances were estimated from few rows, or miss what decided who was looked at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import undercount as uc
+    >>> rng = np.random.default_rng(0)
+    >>> truth, large = rng.random(4000) < 0.2, rng.random(4000) < 0.5
+    >>> chance = np.where(large, 0.8, 0.2)
+    >>> y, score = truth & (rng.random(4000) < chance), rng.normal(2 * truth)
+    >>> known = uc.LabelPropensity(chance)
+    >>> evaluation = uc.evaluate(y, score, assume=known, unlabeled=0, threshold=1)
+    >>> bool(evaluation["recall"].low < (score[truth] >= 1).mean() < evaluation["recall"].high)
+    True
+    """
+
+    chance: Any
+    covariates: Any = None
+
+    @property
+    def by_segment(self) -> Literal["rows"]:
+        """Segments take their part of the rows."""
+        return "rows"
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The chances, if they are not to be fitted, and what they are fitted on."""
+        found = {} if hasattr(self.chance, "fit") else {"propensity": self.chance}
+        return found if self.covariates is None else found | {"covariates": self.covariates}
+
+    def with_columns(self, columns: Mapping[str, Any]) -> "LabelPropensity":
+        """Return the same with columns that were taken out of a frame."""
+        names = {"propensity": "chance", "covariates": "covariates"}
+        return replace(self, **{names[name]: values for name, values in columns.items()})
+
+    @property
+    def fits_columns(self) -> bool:
+        """Whether a classifier is fitted on the covariates."""
+        return hasattr(self.chance, "fit")
+
+    def recover(
+        self, models: Mapping[str, ScoredRows], wanted: Wanted
+    ) -> dict[str, ChancesRecovery]:
+        """Find the chances, which belong to the rows, once for all models."""
+        (first, model), *others = models.items()
+        rows = model.rows("propensity")
+        about: dict[str, Any] = {"target": wanted.target or "dataset"}
+        about["confidence_level"] = wanted.confidence_level
+        chances = Chances.of(
+            rows.labels,
+            rows.scores,
+            self.chance,
+            unlabeled=UNLABELED,
+            covariates=self.covariates,
+            random_state=wanted.random_state,
+            weight=rows.weights,
+            cluster=cluster_codes(model),
+            **about,
+        )
+        found = {first: chances}
+        for name, other in others:
+            found[name] = replace(chances, score=other.rows("propensity").scores)
+        return recover_chances(models, found, wanted)
+
+
+@dataclass(frozen=True, eq=False)
+class DelayedLabels(Assumption):
+    """Labels arrive late, after delays that dates tell.
+
+    Parameters
+    ----------
+        observed, found : array-like or str
+            Date of each row, and of its label (missing where none has arrived).
+        until : date, optional
+            The day to which labels are complete; by default the last date there is.
+        found_eventually : float
+            Share of the positives that are ever found.
+
+    Notes
+    -----
+        Assumes: labels of old rows and of new ones are equally late.
+        Wrong when: labels have become slower, or arrive in batches that dates do not show.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import undercount as uc
+    >>> rng = np.random.default_rng(0)
+    >>> truth, day = rng.random(6000) < 0.2, rng.integers(0, 200, 6000)
+    >>> found = np.where(truth, day + rng.exponential(20, 6000).astype(int), np.nan)
+    >>> found[found > 200] = np.nan
+    >>> score = rng.normal(2 * truth)
+    >>> late = uc.DelayedLabels(day, found, until=200)
+    >>> y = np.isfinite(found)
+    >>> precision = uc.evaluate(y, score, assume=late, unlabeled=0, threshold=1)["precision"]
+    >>> bool(precision.low < truth[score >= 1].mean() < precision.high)
+    True
+    """
+
+    observed: Any
+    found: Any
+    _: KW_ONLY
+    until: Any = None
+    found_eventually: float = 1.0
+
+    @classmethod
+    def of(cls, fitted: LateLabels) -> "DelayedLabels":
+        """Take dates that were read before."""
+        made = cls(None, None)
+        vars(made)["late"] = fitted
+        return made
+
+    @property
+    def by_segment(self) -> Literal["rows"]:
+        """Segments take their part of the rows."""
+        return "rows"
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The dates."""
+        if self.observed is None:
+            return {}
+        return {"observed": self.observed, "found": self.found}
+
+    def with_columns(self, columns: Mapping[str, Any]) -> "DelayedLabels":
+        """Return the same with columns that were taken out of a frame."""
+        return replace(self, **columns) if columns else self
+
+    @cached_property
+    def late(self) -> LateLabels:
+        """The delays that the dates tell."""
+        estimator = LateLabels(found_eventually=self.found_eventually)
+        return estimator.fit(self.observed, self.found, until=self.until)
+
+    def recover(
+        self, models: Mapping[str, ScoredRows], wanted: Wanted
+    ) -> dict[str, ChancesRecovery]:
+        """Take the rows old enough, with the chance that their labels have arrived."""
+        about: dict[str, Any] = {"target": wanted.target or "dataset"}
+        about["confidence_level"] = wanted.confidence_level
+        used, chances = {}, {}
+        for name, model in models.items():
+            used[name], old = self._old_enough(model)
+            rows, whose = (old.labels, old.scores), cluster_codes(used[name])
+            more = {**about, "weight": old.weights, "cluster": whose}
+            chances[name] = Chances.of(*rows, self.late, unlabeled=UNLABELED, **more)
+        return recover_chances(used, chances, wanted)
+
+    def _old_enough(self, model: ScoredRows) -> tuple[ScoredRows, RecountableRows]:
+        """Return the rows old enough, as counts and in memory."""
+        late, rows = self.late, model.rows("propensity")
+        if not np.array_equal(rows.labels == 1, late.rows_.labelled):
+            raise InputError(
+                f"the rows labelled positive must be those of which {named('propensity')} has a "
+                "date until its last day; pass its labels_ as y",
+                argument="propensity",
+            )
+        if late.prevalence_ >= 1:
+            raise InputError(
+                f"dates tell no number here: {late.unripe_words()}", argument="propensity"
+            )
+        old = replace(
+            rows,
+            labels=rows.labels[late.usable_],
+            scores=rows.scores[late.usable_],
+            weights=None if rows.weights is None else rows.weights[late.usable_],
+        )
+        used, whose = replace(model, counts=old([]), recount=old), cluster_codes(model)
+        return used if whose is None else used.with_clusters(whose[late.usable_]), old
+
+
+def refuse_beside_chances(tells: str, argument: str) -> InputError:
+    """Return the refusal of an argument beside chances of a label."""
+    return InputError(
+        f"{tells} how many positives there are, from rows that are one sample and labels that "
+        f"are right; leave out {named(argument)}",
+        argument=argument,
+    )
+
+
+def cluster_codes(model: ScoredRows) -> NDArray[Any] | None:
+    """Return the number of each row's cluster; None where rows are independent."""
+    return None if model.clusters is None else cast("ClusterRows", model.clusters).by_row
+
+
+def recover_chances(
+    models: Mapping[str, ScoredRows], chances: Mapping[str, Chances], wanted: Wanted
+) -> dict[str, ChancesRecovery]:
+    """Put rows beside their chances, which tell the share of hidden positives."""
+    for model in models.values():
+        model.counts.require("positive", "unlabeled")
+    target, level = wanted.target or "dataset", wanted.confidence_level
+    known = shared_share(
+        {name: model.counts for name, model in models.items()},
+        unlabeled_prevalence=next(iter(chances.values())).share,
+        target=target,
+        confidence_level=level,
+        random_state=wanted.random_state,
+    )
+    return {
+        name: ChancesRecovery(model, known[name], target, level, chances[name])
+        for name, model in models.items()
+    }

@@ -1,0 +1,1 @@
+"""Labels given at random among the positives."""

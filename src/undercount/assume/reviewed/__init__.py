@@ -1,0 +1,1 @@
+"""Verdicts on rows that were drawn to be looked at."""

@@ -1,0 +1,349 @@
+"""What reviews make of an evaluation: two answers, and which of them to believe."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from undercount.counts import ScoreCounts
+from undercount.curve import OperatingCurve
+from undercount.errors import (
+    CODES,
+    Check,
+    InputError,
+    named,
+)
+from undercount.estimate import Estimate
+from undercount.infer.mixture import Target
+from undercount.infer.reviews.clusters import ReviewClusters
+from undercount.infer.reviews.intervals import ReviewedMetrics
+from undercount.infer.reviews.label_test import LabelTest
+from undercount.infer.reviews.verdicts import (
+    AuditedCells,
+    CrossedCells,
+    ReviewedCells,
+    Reviews,
+    curve_of,
+    keep_apart,
+    working_posterior,
+)
+from undercount.infer.reviews.with_labels import CombinedMetrics, LabelledStrata
+from undercount.metric_facts import RANDOM_AUDIT
+from undercount.shares import Sampling, Shares
+
+Labels: TypeAlias = Literal["any", "random"]
+LABELS: tuple[Labels, ...] = ("any", "random")
+# The test of random labels rejects below this.
+LEVEL = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class ReviewAnswers:
+    """Hold the verdicts on reviewed rows, and the answers with and without random labels.
+
+    Attributes
+    ----------
+    reviews : Reviews
+        The verdicts and their design.
+    asked : {"any", "random"} or None
+        What the headline supposes of the labels; None: nothing ("any"). Both answers are there.
+    sequential : bool
+        Whether intervals hold at every look while verdicts come in.
+    crossed : callable, optional
+        If the reviews were planned by another model's scores: how to read them by this one's. The
+        answer then rests on reviews alone.
+    audited : bool
+        Whether the reviews are the known rows themselves, a random sample of all rows.
+    clusters : ReviewClusters, optional
+        Whose each row is, if rows and labels come in clusters.
+
+    Notes
+    -----
+    Assumes: verdicts are right, and rows were drawn by the plan; with random labels, that labelled
+    positives are a random sample of the positives too.
+    Wrong when: somebody skips rows that are hard to judge; when labels prefer some positives, the
+    answer with random labels is too high or too low. The test overlooks much of that, so that it
+    chooses nothing: reviews alone lead unless the user vouches for the labels. It also rejects
+    random labels if the rows were scored by a model that was trained on these very rows.
+
+    Areas of pairs count a pair of rows between two neighbouring labelled scores one half where
+    counts are compact: far less than their error. Average precision and the highest rows, in which
+    a handful of rows decides, keep verdicts apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import undercount as uc
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(5000) < 0.1
+    >>> y = np.where(truth & (rng.random(5000) < 0.3), 1, 0)
+    >>> score = rng.normal(2 * truth)
+    >>> plan = uc.plan_reviews(y, score, unlabeled=0, budget=200, threshold=1.5)
+    >>> reviews = plan.answered(truth[plan.rows])
+    >>> evaluation = uc.evaluate(y, score, unlabeled=0, threshold=1.5, reviews=reviews)
+    >>> evaluation.recovery.reviewed.n_answered, evaluation.recovery.reviewed.labels
+    (200, 'any')
+    >>> alone, joined = (evaluation.recovery.reviewed.estimate("recall", 1.5, labels=kind)
+    ...                  for kind in ("any", "random"))
+    >>> joined.standard_error < alone.standard_error
+    True
+    """
+
+    counts: ScoreCounts = field(repr=False)
+    reviews: Reviews = field(repr=False)
+    asked: Labels | None = None
+    sampling: Sampling = "single-sample"
+    target: Target = "dataset"
+    confidence_level: float = 0.95
+    sequential: bool = False
+    crossed: Callable[[ScoreCounts], CrossedCells] | None = field(default=None, repr=False)
+    audited: bool = False
+    clusters: ReviewClusters | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        known = isinstance(self.asked, str) and self.asked in LABELS
+        if self.asked is not None and not known:
+            raise InputError(
+                f"{named('labels')} must be one of {', '.join(LABELS)}; got {self.asked!r}",
+                argument="labels",
+            )
+        if self.asked == "random" and not self.testable:
+            raise InputError(
+                f"{named('labels', repr('random'))} needs labelled positives that were part of "
+                "the rows, without weights, and with clusters the target of these very rows; pass "
+                f"{named('labels', repr('any'))}",
+                argument="labels",
+            )
+
+    @property
+    def testable(self) -> bool:
+        """Whether labels can be told from and joined with what reviews found."""
+        if self.counts.weighted or self.crossed is not None or self.audited:
+            return False  # a label's weight says nothing of its chance
+        if self.clusters is not None and self.target == "population":
+            return False  # how labels and rows of a cluster vary together is not worked out
+        return self.sampling == "single-sample" and self.counts.n_positive > 0
+
+    @property
+    def audit_needs(self) -> tuple[str, ...]:
+        """What audited rows rest on beyond right verdicts; a plan draws its rows itself."""
+        return (RANDOM_AUDIT,) if self.audited else ()
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What the headline rests on, but for right labels."""
+        labels = ("random labels",) if self.labels == "random" else ()
+        return ("reviews", *labels, *self.audit_needs)
+
+    @property
+    def n_planned(self) -> int:
+        """Rows that the plan asked for."""
+        return len(self.reviews.verdict)
+
+    @property
+    def n_answered(self) -> int:
+        """Rows with a verdict."""
+        return self.reviews.n_answered
+
+    @property
+    def n_positive(self) -> int:
+        """Rows found positive."""
+        return int((self.reviews.verdict == 1).sum())
+
+    @cached_property
+    def label_test(self) -> LabelTest | None:
+        """The comparison of labelled positives with those that reviews found, where it is one."""
+        return LabelTest(self._own_strata.cells, self.clusters) if self.testable else None
+
+    @property
+    def p_value(self) -> float:
+        """Chance of labels as unlike the positives found, in score, if they were random.
+
+        NaN where reviews found no positive to compare them with.
+        """
+        return float("nan") if self.label_test is None else self.label_test.p_value
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the test says that the labels are no random sample."""
+        return self.p_value < LEVEL
+
+    @property
+    def undecided(self) -> bool:
+        """Whether a test that does not reject says nothing: it would overlook a strong preference.
+
+        Strong are log odds of a label that rise by 1 with each standard deviation of the score.
+        """
+        test = self.label_test
+        return test is not None and not self.rejected and not test.informed
+
+    @property
+    def weak_test(self) -> bool:
+        """Whether labels or verdicts are too few for the test to notice half of that."""
+        return self.label_test is None or not self.label_test.well_informed
+
+    @property
+    def labels(self) -> Labels:
+        """What the headline supposes of the labels: nothing, unless the user vouches for them.
+
+        A test that does not reject is no licence: where labels prefer easy positives and reviews
+        find a dozen, it overlooks a bias that leaves recall covered in .40 of the draws.
+        """
+        return self.asked or "any"
+
+    def cells(self, counts: ScoreCounts) -> ReviewedCells:
+        """Return what is known of each cell of the counts."""
+        if self.crossed is not None:
+            return self.crossed(counts)
+        if self.audited:
+            share = np.full(len(counts.score), self.reviews.design.unlabeled_prevalence)
+            return AuditedCells(counts, self.reviews, share)
+        posterior = working_posterior(counts, self.reviews.design.unlabeled_prevalence)
+        return ReviewedCells(counts, self.reviews, posterior, self.sampling == "case-control")
+
+    def finer_cells(self, counts: ScoreCounts, fine: ScoreCounts) -> ReviewedCells:
+        """Return what is known of the parts of cells: how likely a row is positive stays."""
+        cells = self.cells(counts)
+        whole = np.searchsorted(-counts.score, -fine.score)
+        return replace(cells, counts=fine, posterior=cells.posterior[whole])
+
+    def _strata(self, counts: ScoreCounts) -> LabelledStrata:
+        if counts is self.counts:
+            return self._own_strata
+        return LabelledStrata(self.cells(counts), self.clusters)
+
+    @cached_property
+    def _own_strata(self) -> LabelledStrata:
+        return LabelledStrata(self.cells(self.counts), self.clusters)
+
+    def metrics(
+        self,
+        labels: Labels | None = None,
+        counts: ScoreCounts | None = None,
+        *,
+        ranked: bool = False,
+    ) -> ReviewedMetrics | CombinedMetrics:
+        """Return the estimator of metrics under what is supposed of the labels.
+
+        Metrics of which the order of a handful of rows decides (`ranked`) are read from cells in
+        which no verdict is tied with other rows.
+        """
+        rows = self.counts if counts is None else counts
+        if ranked and self.crossed is None and not self.audited:
+            cells = self.finer_cells(rows, keep_apart(rows, self.reviews))
+            strata = LabelledStrata(cells, self.clusters)
+        else:
+            strata = self._strata(rows)
+        options: dict[str, Any] = {
+            "target": self.target,
+            "confidence_level": self.confidence_level,
+            "sequential": self.sequential,
+        }
+        if (labels or self.labels) == "any":
+            return ReviewedMetrics(strata.cells, **options, clusters=self.clusters)
+        return CombinedMetrics(strata, **options)
+
+    def estimate(
+        self,
+        metric: str,
+        threshold: float | None = None,
+        *,
+        top: float | None = None,
+        labels: Labels | None = None,
+        counts: ScoreCounts | None = None,
+        beta: float = 1.0,
+        max_fpr: float | None = None,
+    ) -> Estimate:
+        """Estimate a metric; without `labels`, as the headline does.
+
+        `top` flags so many rows of the highest scores (below 1: that share of them) of these very
+        rows; tied rows by chance.
+        """
+        if top is not None and (self.target == "population" or self.sampling == "case-control"):
+            raise InputError(
+                f"with reviews {named('top')} speaks of the rows at hand, a single sample with "
+                f"{named('target', repr('dataset'))}; pass a {named('threshold')}",
+                argument="top",
+            )
+        ranked = metric == "average_precision" or top is not None
+        metrics = self.metrics(labels, counts, ranked=ranked)
+        part = {} if max_fpr is None else {"max_fpr": max_fpr}
+        found = metrics.estimate(metric, threshold, top=top, beta=beta, **part)
+        return replace(found, needs=(*found.needs, *self.audit_needs))
+
+    def curve(
+        self, labels: Labels | None = None, counts: ScoreCounts | None = None
+    ) -> OperatingCurve:
+        """Return the curve; without `labels`, that of the headline."""
+        return self._curve_of(self._strata(self.counts if counts is None else counts), labels)
+
+    def fine_curve(self, fine: ScoreCounts) -> OperatingCurve:
+        """Return the headline's curve at every score of finer counts of the same rows."""
+        own = self.crossed is None and not self.audited
+        cells = self.finer_cells(self.counts, fine) if own else self.cells(fine)
+        return self._curve_of(LabelledStrata(cells, self.clusters))
+
+    def _curve_of(self, strata: LabelledStrata, labels: Labels | None = None) -> OperatingCurve:
+        if (labels or self.labels) == "any":
+            cells = strata.cells
+            # Where verdicts are too few for one, the curve that they make likely is drawn.
+            return curve_of(cells, None if cells.possible else cells.likely)
+        return curve_of(strata.cells, strata.positive)
+
+    def share(self) -> Estimate:
+        """Return the share of positives among the unlabeled rows, as the headline has it."""
+        found, counts = self.estimate("prevalence"), self.counts
+        rows = counts.n_unlabeled if self.sampling == "case-control" else counts.n_rows
+        known = 0.0 if self.sampling == "case-control" else counts.n_positive
+        value, low, high = (
+            min(max((share * rows - known) / counts.n_unlabeled, 0.0), 1 - 1e-9)
+            for share in (found.value, found.low, found.high)
+        )
+        error = found.standard_error * rows / counts.n_unlabeled
+        return Estimate(value, low, high, error, self.confidence_level, found.needs, found.method)
+
+    def shares(self) -> Shares:
+        """Return the shares that the headline makes."""
+        return Shares(self.share(), 1.0, self.sampling)
+
+    def check(self) -> Check:
+        """UC015: labelled positives should score like the positives that reviews found."""
+        code = CODES["labels-and-reviews"]
+        if self.audited:
+            message = (
+                f"{self.n_answered:,} rows known in both classes are taken for a random sample of "
+                "all rows, as was said"
+            )
+            return Check(code, "info", message, "make sure that nobody picked them by score")
+        answered = f"{self.n_answered:,} of {self.n_planned:,} planned reviews answered"
+        if self.label_test is None:
+            return Check(code, "info", f"{answered}; labels are not used")
+        used = "; they are used with the reviews, as was said" if self.labels == "random" else ""
+        if self.undecided:
+            message = (
+                f"{answered}: whether labels are a random sample of the positives cannot be said "
+                f"yet ({self.label_test.words}){used}"
+            )
+            return Check(code, "info", message, self.label_test.further_words)
+        test = f"p = {self.p_value:.2g}"
+        if not self.rejected:
+            few = "; the test sees little with so few" if self.weak_test else ""
+            message = f"{answered}: labels show no difference from a random sample of the "
+            message += f"positives ({test})"
+            return Check(code, "ok", f"{message}{used}{few}")
+        message = (
+            f"{answered}: the labelled positives do not score like the positives that reviews "
+            f"found ({test}), as a random sample of all positives would"
+        )
+        if self.labels == "random":
+            advice = f"pass {named('labels', repr('any'))}, which rests on the reviews alone"
+            return Check(code, "fail", message, advice)
+        return Check(
+            code,
+            "warn",
+            f"{message}; the answer rests on the reviews alone",
+            "ask how rows came to be labelled, and whether the model was trained on these rows, "
+            "which alone can do this; more reviews make the answer sharper",
+        )

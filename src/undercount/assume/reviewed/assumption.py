@@ -1,0 +1,213 @@
+"""Verdicts on rows that were drawn to be looked at, as the user says it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from undercount.assume.base import Assumption, Unknowns, Wanted
+from undercount.assume.random_labels.hidden_share import Models, ShareLimits
+from undercount.assume.reviewed.answers import Labels, ReviewAnswers
+from undercount.assume.reviewed.differences import plan_model
+from undercount.assume.reviewed.recovery import AuditedRecovery, ReviewedRecovery
+from undercount.counts import ScoreCounts
+from undercount.errors import InputError, check_choice, check_flag, named
+from undercount.infer.reviews.sheet import as_reviews
+from undercount.infer.reviews.verdicts import CrossedCells, audit_reviews
+from undercount.infer.scored_rows import UNLABELED, ScoredRows, reviewed_scores
+from undercount.shares import SAMPLINGS, Sampling
+
+
+@dataclass(frozen=True, eq=False)
+class Reviewed(Assumption):
+    """Some rows, chosen by a plan, were looked at; their verdicts are right.
+
+    Parameters
+    ----------
+    reviews : Reviews or path
+        Verdicts on rows that `plan_reviews` chose, or the answered file of a plan.
+    labels : {"any", "random"}, optional
+        What to suppose of the labels: nothing, or that they are a random sample of the positives.
+    sequential : bool
+        Whether intervals shall hold at every look at once while verdicts come in.
+    sampling : {"single-sample", "case-control"}
+        Whether labelled rows were part of the sample before they were labelled.
+
+    Notes
+    -----
+    Assumes: verdicts are right, and rows were drawn by the plan.
+    Wrong when: somebody skips rows that are hard to judge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import undercount as uc
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(5000) < 0.1
+    >>> y, score = truth & (rng.random(5000) < 0.3), rng.normal(2 * truth)
+    >>> plan = uc.plan_reviews(y, score, unlabeled=0, budget=200, threshold=1.5)
+    >>> looked = uc.Reviewed(plan.answered(truth[plan.rows]))
+    >>> evaluation = uc.evaluate(y, score, assume=looked, unlabeled=0, threshold=1.5)
+    >>> evaluation["precision"].needs
+    ('reviews', 'right labels')
+    """
+
+    reviews: Any
+    _: KW_ONLY
+    labels: Labels | None = None
+    sequential: bool = False
+    sampling: Sampling = "single-sample"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reviews", as_reviews(self.reviews))
+
+    @property
+    def every_score(self) -> bool:
+        """Whether most unlabeled rows were reviewed."""
+        return bool(self.reviews.mostly)
+
+    @property
+    def apart(self) -> bool:
+        """Whether labelled rows were drawn apart from the unlabeled ones."""
+        return self.sampling == "case-control"
+
+    def knots(self, scores: Any = None) -> Sequence[float]:
+        """Return the edges of the strata, and what another model scores the reviewed rows."""
+        edges = [float(edge) for edge in self.reviews.design.edges]
+        if scores is None or self.reviews.rows is None:
+            return edges
+        return [*edges, *reviewed_scores(scores, self.reviews)]
+
+    def recover(
+        self, models: Mapping[str, ScoredRows], wanted: Wanted
+    ) -> dict[str, ReviewedRecovery]:
+        """Read the reviews by each model; those of several models rest on reviews alone."""
+        check_choice("sampling", self.sampling, SAMPLINGS)
+        check_flag("sequential", self.sequential)
+        for model in models.values():
+            model.counts.require("positive", "unlabeled")
+        about: dict[str, Any] = {
+            "sampling": self.sampling,
+            "target": wanted.target or _usual_target(self.sampling),
+            "confidence_level": wanted.confidence_level,
+            "sequential": self.sequential,
+        }
+        if len(models) == 1:
+            ((name, model),) = models.items()
+            checked = model.reviews_of(self.reviews)
+            about["clusters"] = model.review_clusters(checked)
+            found = {name: ReviewAnswers(model.counts, checked, self.labels, **about)}
+        else:
+            found = self._of_models(models, about)
+        return _recoveries(ReviewedRecovery, models, found)
+
+    def _of_models(
+        self, models: Mapping[str, ScoredRows], about: dict[str, Any]
+    ) -> dict[str, ReviewAnswers]:
+        if self.labels == "random":
+            raise InputError(
+                f"models are compared by {named('reviews')} alone: labels tell how positives are "
+                "spread over the scores of each model, not which of them both models find; pass "
+                f"{named('labels', repr('any'))}",
+                argument="labels",
+            )
+        reviews, rows = self.reviews, {name: m.rows("reviews") for name, m in models.items()}
+        planned = plan_model(reviews, {name: each.scores for name, each in rows.items()})
+        whose = {name: model.review_clusters(reviews) for name, model in models.items()}
+        counts = models[planned].counts
+        plan = ReviewAnswers(counts, reviews, "any", **about, clusters=whose[planned])
+        pool = np.flatnonzero(rows[planned].labels == UNLABELED)
+
+        def crossed(name: str) -> Callable[[ScoreCounts], CrossedCells]:
+            cells, plan_rows = plan.cells(plan.counts), rows[planned]
+            about = cells, plan_rows.scores, pool, plan_rows.weights
+            return lambda counts: CrossedCells.of(counts, rows[name].scores, *about)
+
+        return {
+            name: plan
+            if name == planned
+            else ReviewAnswers(
+                model.counts, reviews, "any", **about, crossed=crossed(name), clusters=whose[name]
+            )
+            for name, model in models.items()
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class RandomAudit(Assumption):
+    """The known rows, of both classes, are a random sample of all rows that somebody verified.
+
+    Notes
+    -----
+    Assumes: nobody chose which rows to look at, by their score say; verdicts are right.
+    Wrong when: rows that looked positive were looked at first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import undercount as uc
+    >>> rng = np.random.default_rng(0)
+    >>> truth, score = rng.random(4000) < 0.2, rng.normal(size=4000)
+    >>> y = np.where(rng.random(4000) < 0.1, truth, np.nan)
+    >>> evaluation = uc.evaluate(y, score + 2 * truth, assume=uc.RandomAudit(), threshold=1)
+    >>> evaluation["recall"].needs
+    ('reviews', 'random audit', 'right labels')
+    """
+
+    sequential: bool = False
+
+    def check_rows(self, rows: ScoredRows) -> None:
+        """Raise where rows come in clusters."""
+        if rows.clusters is not None:
+            raise InputError(
+                f"{named('cluster')} does not go with {named('audited')} rows: whether rows or "
+                "whole clusters were drawn is not known",
+                argument="cluster",
+            )
+
+    def recover(
+        self, models: Mapping[str, ScoredRows], wanted: Wanted
+    ) -> dict[str, ReviewedRecovery]:
+        """Read the known rows of each model as an audit of all."""
+        for model in models.values():
+            model.counts.require("positive", "unlabeled")
+        about: dict[str, Any] = {
+            "target": wanted.target or "dataset",
+            "confidence_level": wanted.confidence_level,
+            "sequential": self.sequential,
+        }
+        found = {
+            name: ReviewAnswers(
+                model.counts, audit_reviews(model.counts), "any", **about, audited=True
+            )
+            for name, model in models.items()
+        }
+        return _recoveries(AuditedRecovery, models, found)
+
+
+def _usual_target(sampling: Sampling) -> str:
+    return "dataset" if sampling == "single-sample" else "population"
+
+
+def _recoveries(
+    kind: type[ReviewedRecovery],
+    models: Mapping[str, ScoredRows],
+    reviewed: Mapping[str, ReviewAnswers],
+) -> dict[str, ReviewedRecovery]:
+    counts = {name: model.counts for name, model in models.items()}
+    return {
+        name: kind(models[name], _unknowns(counts, each), each.target, each.confidence_level, each)
+        for name, each in reviewed.items()
+    }
+
+
+def _unknowns(models: Models, reviewed: ReviewAnswers) -> Unknowns:
+    """Take the share of hidden positives from reviewed rows; limits rest on random labels."""
+    source = f"{reviewed.n_answered:,} {'audited' if reviewed.audited else 'reviewed'} rows"
+    limits, shares = ShareLimits.of(models, reviewed.confidence_level), reviewed.shares()
+    # What verdicts leave possible, no limit that supposes random labels rules out.
+    span, share = shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence
+    most = share if span is None else max(share, span.high)
+    largest, bound, area = (max(limit, most) for limit in limits.shown(1.0))
+    return Unknowns(shares, source, largest, bound, area)

@@ -1,0 +1,1 @@
+"""What data say against an assumption, as numbered checks."""

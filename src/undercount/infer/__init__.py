@@ -1,0 +1,1 @@
+"""How far a number may be off, whatever was assumed."""

@@ -1,0 +1,156 @@
+"""The difference of two models in one metric: what it holds, how it varies, and p-values."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from undercount.curve import ROUNDING, FloatArray
+from undercount.estimate import Estimate, round_outward
+from undercount.infer.deployed import SAME_RATES
+from undercount.infer.skewness import SYMMETRIC, Skewness
+from undercount.metric_facts import FACTS
+
+Question: TypeAlias = Literal["population", "rows"]
+# What a question is about, as the target of a metric says it.
+TARGET_OF: "dict[Question, Literal['population', 'dataset']]" = {
+    "population": "population",
+    "rows": "dataset",
+}
+# In the order of the table.
+AREAS = ("roc_auc", "lift_auc", "average_precision")
+POINTS = ("recall", "precision", "f1", "mcc", "accuracy")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Hold how much better one model is than another in one metric.
+
+    Attributes
+    ----------
+    difference : Estimate
+        One minus other. Its interval holds the chance of the rows (or, for these very rows, of
+        their labels) and, where the size of the difference moves with the share of hidden
+        positives, that share's interval. It stays inside what the metric's range allows.
+    better_probability : float
+        Chance that `one` is better, by the distribution of the p-value: 1 - p/2 if it is ahead.
+    p_value, adjusted_p_value : float
+        Two-sided, and Holm-adjusted over all pairs of models for the metric.
+    depends_on_prevalence : bool
+        Whether the order of the two could flip with the prevalence.
+    crossover : float
+        Share of hidden positives at which it does; NaN if it does not within what data allow.
+    question : {"population", "rows"}
+        What interval, chance and p-values speak of: other rows of the same kind, or these alone.
+
+    Examples
+    --------
+    >>> import undercount as uc
+    >>> gap = uc.Estimate(0.02, 0.01, 0.03, 0.005)
+    >>> uc.Difference("roc_auc", "a", "b", gap, 0.99, 0.001, 0.001, False, float("nan")).one
+    'a'
+    """
+
+    metric: str
+    one: str
+    other: str
+    difference: Estimate
+    better_probability: float
+    p_value: float
+    adjusted_p_value: float
+    depends_on_prevalence: bool
+    crossover: float
+    question: Question = "population"
+
+
+@dataclass(frozen=True)
+class Chance:
+    """Say how a difference varies: standard error, degrees of freedom of Student's quantile."""
+
+    error: float
+    freedom: float
+    skewness: Skewness = SYMMETRIC
+
+    def quantile(self, level: float) -> float:
+        """Return Student's quantile, of which a share `level` is nearer to 0."""
+        return float(stdtrit(self.freedom, 0.5 + level / 2))
+
+    def below(self, t: float) -> float:
+        """Return how far the lower end lies below the value at a quantile of Student's."""
+        return self.error * self.skewness.quantile(t)
+
+    def above(self, t: float) -> float:
+        """Return how far the upper end lies above the value."""
+        return -self.error * self.skewness.quantile(-t)
+
+    def score(self, value: float) -> float:
+        """Return the quantile at which an interval around a value ends at 0."""
+        if self.error == 0:  # the same order of rows; areas of differently cut tables round
+            return 0.0 if abs(value) <= ROUNDING else abs(value) * math.inf
+        return abs(self.skewness.score(value / self.error))
+
+    def p_value(self, score: float) -> float:
+        """Return how likely such a quantile or a larger one is, on both sides; NaN of NaN."""
+        return 2 * float(stdtr(self.freedom, -score))
+
+
+def better_chance(value: float, p_value: float) -> float:
+    """Return the chance that a model ahead by a value is better: one side of its p-value.
+
+    Examples
+    --------
+    >>> from undercount.infer.difference import better_chance
+    >>> better_chance(0.1, 0.04), better_chance(-0.1, 0.04), better_chance(0.0, 1.0)
+    (0.98, 0.02, 0.5)
+    """
+    return 1 - p_value / 2 if value > 0 else p_value / 2
+
+
+def possible_ends(metric: str, value: float, low: float, high: float) -> tuple[float, float]:
+    """Return the ends of a difference's interval inside what two values of the metric allow.
+
+    Examples
+    --------
+    >>> from undercount.infer.difference import possible_ends
+    >>> possible_ends("average_precision", 0.1, -1.069, 1.441)
+    (-1.0, 1.0)
+    """
+    least, most = FACTS[metric].range
+    low, high = (float(np.clip(end, least - most, most - least)) for end in (low, high))
+    ends = float(np.fmin(low, value)), float(np.fmax(high, value))
+    return round_outward(*ends, least - most, most - least)
+
+
+def holm_adjusted(differences: Sequence[Difference]) -> list[Difference]:
+    """Adjust p-values for several pairs (Holm 1979); pairs without one are not tested."""
+    adjusted = adjust_holm(np.array([d.p_value for d in differences]))
+    return [
+        replace(d, adjusted_p_value=float(p)) for d, p in zip(differences, adjusted, strict=True)
+    ]
+
+
+def adjust_holm(p_values: FloatArray) -> FloatArray:
+    """Adjust p-values for their number (Holm 1979); those that are NaN stay and do not count.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.infer.difference import adjust_holm
+    >>> adjust_holm(np.array([0.01, 0.04, np.nan, 0.03])).tolist()
+    [0.03, 0.06, nan, 0.06]
+    """
+    order = np.argsort(p_values)[: np.count_nonzero(~np.isnan(p_values))]  # NaN sorts last
+    raised = p_values[order] * np.arange(len(order), 0, -1)
+    adjusted = np.full(len(p_values), np.nan)
+    adjusted[order] = np.minimum(np.maximum.accumulate(raised), 1.0)
+    return adjusted
+
+
+def carried_over(difference: Difference) -> Difference:
+    """Return a difference that names what it needs beyond those of these rows."""
+    gap = difference.difference
+    gap = replace(gap, needs=(*gap.needs, SAME_RATES), method=f"{gap.method}, carried over")
+    return replace(difference, difference=gap)

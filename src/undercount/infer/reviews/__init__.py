@@ -1,0 +1,1 @@
+"""What verdicts on chosen rows say, and how far it may be off."""

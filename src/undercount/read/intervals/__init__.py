@@ -1,1 +1,0 @@
-"""Intervals: what a row adds to a metric meets the chance by which rows were drawn."""

@@ -1,0 +1,168 @@
+"""An assumption as an object says what the arguments say, and stands alone."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+from tests.matrix import rows
+from tests.matrix.assumptions import assumptions
+from tests.matrix.cells import moved_answers
+
+import undercount as uc
+from undercount.assume.builder import assumption_of
+
+KNOWN = [
+    name
+    for name in assumptions()
+    if not name.startswith("selection") and name != "estimated by bootstrap"
+]
+
+
+def split(options):
+    """Return the object that options say."""
+    return assumption_of(options)
+
+
+def table(evaluation):
+    return {
+        row.label: [row.estimate.value, row.estimate.low, row.estimate.high]
+        for row in evaluation.rows
+    }
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_an_object_says_what_the_arguments_say(name):
+    told = assumptions()[name]
+    as_object = uc.evaluate(
+        told.labels, rows.SCORE, assume=split(told.options), threshold=rows.THRESHOLD
+    )
+    as_arguments = told.evaluate(threshold=rows.THRESHOLD)
+    assert moved_answers(table(as_object), table(as_arguments)) == {}
+    assert as_object.checks == as_arguments.checks
+    assert str(as_object) == str(as_arguments)
+
+
+@pytest.mark.parametrize("name", ["range", "impure", "propensity known", "audited"])
+def test_models_are_compared_alike(name):
+    told, models = assumptions()[name], {"one": rows.SCORE, "other": rows.OTHER}
+    as_object = uc.compare(
+        told.labels, models, assume=split(told.options), threshold=rows.THRESHOLD
+    )
+    assert as_object.differences == told.compare(threshold=rows.THRESHOLD).differences
+
+
+def test_segments_take_an_assumption():
+    told = assumptions()["range"]
+    about = {"threshold": rows.THRESHOLD, "by": rows.SEGMENT}
+    as_object = uc.evaluate(told.labels, rows.SCORE, assume=split(told.options), **about)
+    assert str(as_object) == str(uc.evaluate(told.labels, rows.SCORE, **told.options, **about))
+
+
+def test_what_reviews_tell_has_no_segments_yet():
+    told = assumptions()["reviews, labels any"]
+    with pytest.raises(uc.InputError, match="by does not go with reviews"):
+        uc.evaluate(told.labels, rows.SCORE, assume=split(told.options), by=rows.SEGMENT)
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [("prevalence", 0.3), ("label_purity", 0.9), ("audited", True), ("labels", "any")],
+)
+def test_what_an_assumption_says_is_not_said_twice(argument, value):
+    with pytest.raises(uc.InputError, match=f"leave {argument} out") as refused:
+        uc.evaluate(rows.FAIR, rows.SCORE, assume=uc.RandomLabels(0.3), **{argument: value})
+    assert refused.value.argument == argument
+
+
+@pytest.mark.parametrize(
+    ("given", "words"), [(0.3, "got 0.3"), (uc.RandomLabels, r"write RandomLabels\(…\)")]
+)
+def test_an_assumption_is_one(given, words):
+    with pytest.raises(uc.InputError, match=words):
+        uc.evaluate(rows.FAIR, rows.SCORE, assume=given)
+
+
+def test_row_aligned_data_may_be_columns():
+    frame = pd.DataFrame(
+        {"y": rows.BY_CHANCE, "s": rows.SCORE, "chance": rows.CHANCE, "where": rows.SEGMENT}
+    )
+    asked = {"label": "y", "threshold": rows.THRESHOLD}
+    known = uc.evaluate(frame, "s", assume=uc.LabelPropensity("chance"), **asked)
+    told = assumptions()["propensity known"].evaluate(threshold=rows.THRESHOLD)
+    assert table(known) == table(told)
+    by = uc.evaluate(frame, "s", assume=uc.LabelPropensity("chance"), by="where", **asked)
+    assert by.overall.recovery.basis.determined_by == "labelling chances"
+    frame["t"] = rows.OTHER
+    pair = uc.compare(frame, ["s", "t"], assume=uc.LabelPropensity("chance"), **asked)
+    assert table(pair["s"]) == table(told)
+
+
+def test_a_classifier_of_chances_is_fitted_on_columns_given_with_it():
+    told = assumptions()["propensity by classifier"]
+    chances = uc.LabelPropensity(
+        DecisionTreeClassifier(max_depth=1, random_state=0),
+        covariates=rows.COVARIATE[:, np.newaxis],
+    )
+    found = uc.evaluate(told.labels, rows.SCORE, assume=chances, threshold=rows.THRESHOLD)
+    assert table(found) == table(told.evaluate(threshold=rows.THRESHOLD))
+
+
+def test_dates_and_sources_are_read_by_their_objects():
+    late = uc.DelayedLabels(rows.OBSERVED, rows.FOUND, until=rows.LAST_DAY)
+    labels = assumptions()["late labels"].labels
+    found = uc.evaluate(labels, rows.SCORE, assume=late, threshold=rows.THRESHOLD)
+    assert table(found) == table(assumptions()["late labels"].evaluate(threshold=rows.THRESHOLD))
+    alone = uc.TwoSources(rows.FIRST, rows.SECOND, dependence=1.0)
+    told = assumptions()["two sources"]
+    found = uc.evaluate(told.labels, rows.SCORE, assume=alone, threshold=rows.THRESHOLD)
+    assert table(found) == table(told.evaluate(threshold=rows.THRESHOLD))
+    # Unasked, what is easy for one source may be easy for the other: more may be hidden.
+    wide = uc.evaluate(told.labels, rows.SCORE, assume=uc.TwoSources(rows.FIRST, rows.SECOND))
+    assert wide.shares.unlabeled_prevalence_interval.high > (
+        found.shares.unlabeled_prevalence_interval.high
+    )
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_one_metric_takes_an_assumption(name):
+    told = assumptions()[name]
+    asked = {"assume": split(told.options), "threshold": rows.THRESHOLD}
+    precision = uc.metrics.precision(told.labels, rows.SCORE, **asked)
+    expected = told.evaluate(threshold=rows.THRESHOLD)["precision"]
+    if precision.range_only or not expected.range_only:
+        assert [precision.low, precision.high] == pytest.approx([expected.low, expected.high])
+    area = uc.metrics.roc_auc(told.labels, rows.SCORE, assume=split(told.options))
+    assert area.low < area.high
+
+
+def test_a_part_of_an_area_is_one_of_verdicts_too():
+    told = assumptions()["reviews, labels any"]
+    part = uc.metrics.partial_roc_auc(
+        told.labels, rows.SCORE, max_fpr=0.3, assume=split(told.options)
+    )
+    assert part.low < part.value < part.high
+
+
+def test_plans_and_scorers_and_displays_take_one():
+    labels = assumptions()["prevalence given"].labels
+    fair = uc.RandomLabels(rows.PREVALENCE)
+    asked = {"budget": 40, "threshold": rows.THRESHOLD}
+    plan = uc.plan_reviews(labels, rows.SCORE, assume=fair, **asked)
+    same = uc.plan_reviews(labels, rows.SCORE, prevalence=rows.PREVALENCE, **asked)
+    assert plan.rows.tolist() == same.rows.tolist()
+    further = uc.plan_reviews(
+        labels, rows.SCORE, assume=uc.Reviewed(plan.answered(rows.TRUTH[plan.rows])), budget=20
+    )
+    assert not set(further.rows) & set(plan.rows)
+    chances = uc.LabelPropensity(rows.CHANCE)
+    assert len(uc.plan_reviews(rows.BY_CHANCE, rows.SCORE, assume=chances, **asked).rows) == 40
+    assert repr(uc.make_scorer("precision", threshold=0.5, assume=fair)) == repr(
+        uc.make_scorer("precision", threshold=0.5, prevalence=rows.PREVALENCE)
+    )
+    with pytest.raises(uc.InputError, match="sees labels and scores of each fold alone") as refused:
+        uc.make_scorer("roc_auc", assume=chances)
+    assert refused.value.code == "missing-data"
+    drawn = uc.displays.RocDisplay.from_predictions(rows.BY_CHANCE, rows.SCORE, assume=chances)
+    told = assumptions()["propensity known"].evaluate()
+    expected = uc.displays.RocDisplay.from_evaluation(told)
+    assert np.allclose(drawn.frame()["tpr"], expected.frame()["tpr"], equal_nan=True)

@@ -1,0 +1,126 @@
+"""The bootstrap of the whole calculation, with estimators whose answers are known."""
+
+import itertools
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import undercount as uc
+from undercount.infer.resampled import _spread_out, share_interval
+from undercount.prevalence import Fitted, ScoreEstimator
+
+
+class HeadRatio(ScoreEstimator):
+    """The share that makes the precision at score 1 one half: P_U(s >= 1) / P_L(s >= 1) / 2."""
+
+    def _estimate(self, counts):
+        head = counts.score >= 1
+        labelled = counts.positive[head].sum() / counts.n_positive
+        return Fitted(float(counts.unlabeled[head].sum() / counts.n_unlabeled / labelled / 2))
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(4)
+    truth = rng.random(4000) < 0.3
+    y = np.where(truth & (rng.random(4000) < 0.4), 1, 0)
+    return y, rng.normal(2.5 * truth)
+
+
+def test_share_and_counts_move_together(rows):
+    """Precision a·g/q is the same in every resample, though a and q vary by themselves."""
+    y, score = rows
+    found = uc.evaluate(
+        y,
+        score,
+        unlabeled=0,
+        unlabeled_prevalence=HeadRatio(n_resamples=0),
+        sampling="case-control",
+        threshold=1.0,
+        prevalence_interval="bootstrap",
+        n_resamples=40,
+    )
+    precision = next(row.estimate for row in found.rows if row.metric == "precision")
+    assert precision.value == pytest.approx(0.5, abs=1e-9)
+    # But for the curvature of a ratio there is no spread; in another order there is a lot.
+    assert precision.interval.width < 0.005
+    assert precision.standard_error < 1e-9
+    apart = replace(found.unknowns.resamples, used=np.roll(found.unknowns.resamples.used, 1))
+    assert apart.estimate(found.counts, precision, "precision", 1.0).standard_error > 0.01
+    span = found.shares.unlabeled_prevalence_interval
+    assert span.width > 0.005
+    assert found.unknowns.interval == "bootstrap"
+    assert "resampling the whole calculation" in str(found)
+
+
+def test_bootstrap_of_the_default_estimator(rows):
+    y, score = rows
+    told = []
+    options = {"unlabeled": 0, "threshold": 1.0, "n_resamples": 30}
+    plain = uc.evaluate(y, score, unlabeled=0, threshold=1.0)
+    found = uc.evaluate(y, score, prevalence_interval="bootstrap", progress=told.append, **options)
+    wide = uc.evaluate(y, score, prevalence_interval="combined", **options)
+    again = uc.evaluate(y, score, prevalence_interval="bootstrap", **options)
+    assert again.to_json() == found.to_json()
+    assert told == pytest.approx(np.arange(1, 31) / 30)
+    values = [e.shares.unlabeled_prevalence for e in (plain, found, wide)]
+    assert values[0] == values[1] == values[2]
+    spans = [e.shares.unlabeled_prevalence_interval for e in (plain, found, wide)]
+    assert spans[1].width < spans[0].width <= spans[2].width
+    assert [e.unknowns.interval for e in (plain, found, wide)] == [
+        "calibrated",
+        "bootstrap",
+        "combined",
+    ]
+    for one, two, three in zip(plain.rows, found.rows, wide.rows, strict=True):
+        if "prevalence" in one.estimate.needs:
+            assert two.estimate.interval.width < three.estimate.interval.width
+            assert two.estimate.low <= two.estimate.value <= two.estimate.high
+        else:
+            # Only how many positives carry no label matters: the higher end of the share's interval
+            # makes the wider interval.
+            widths = [each.estimate.interval.width for each in (one, two, three)]
+            for (span, width), (other, wider) in itertools.permutations(
+                zip(spans, widths, strict=True), 2
+            ):
+                assert span.high >= other.high or width <= wider
+    # Another threshold, asked later, goes the same way.
+    assert "bootstrap" in found.at(0.5)[1].estimate.method
+    assert json.loads(wide.to_json())["models"][0]["hidden_share"]["interval"] == "combined"
+
+
+def test_spread_out_shares_have_the_estimators_interval_and_keep_the_order():
+    rng = np.random.default_rng(0)
+    found = rng.normal(0.3, 0.02, 2000)
+    shares = uc.Shares(uc.Estimate(0.3, 0.1, 0.36, 0.066))
+    spread = _spread_out(found, shares, 0.95)
+    low, high = np.quantile(spread, [0.025, 0.975])
+    assert (low, high) == pytest.approx((0.1, 0.36), abs=0.005)
+    # Noise of .02 in a spread of .075 (root mean square of both sides): a correlation of .27.
+    assert np.corrcoef(found, spread)[0, 1] == pytest.approx(0.27, abs=0.05)
+    # Noise beyond the interval widens it.
+    noisy = rng.normal(0.3, 0.1, 2000)
+    assert np.std(_spread_out(noisy, shares, 0.95)) > 0.09
+
+
+def test_combined_interval_of_the_share_holds_both():
+    found = np.linspace(0.2, 0.4, 101)
+    span = share_interval(found, uc.Interval(0.25, 0.5), "combined", 0.9)
+    assert (span.low, span.high) == pytest.approx((0.21, 0.5))
+
+
+BAD = {
+    "kind": ({"prevalence_interval": "jackknife"}, "must be one of calibrated, bootstrap"),
+    "given": ({"prevalence_interval": "bootstrap", "prevalence": 0.3}, "prevalence was given"),
+    "few": ({"prevalence_interval": "bootstrap", "n_resamples": 5}, "at least 20; got 5"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(rows, case):
+    y, score = rows
+    options, message = BAD[case]
+    with pytest.raises(uc.InputError, match=message):
+        uc.evaluate(y, score, unlabeled=0, **options)
