@@ -31,9 +31,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from undercount.assume.reviewed.reviewed import Reviewed
 
 import undercount as uc
-from undercount.assume.reviewed.reviewed import Reviewed
 from undercount.read.prices import Prices
 from undercount.read.unlabeled_rows import UnlabeledRows
 

@@ -166,3 +166,48 @@ def test_plans_and_scorers_and_displays_take_one():
     told = assumptions()["propensity known"].evaluate()
     expected = uc.displays.RocDisplay.from_evaluation(told)
     assert np.allclose(drawn.frame()["tpr"], expected.frame()["tpr"], equal_nan=True)
+
+
+def test_two_sources_count_rows_whatever_they_weigh_or_belong_to():
+    sources = uc.TwoSources(rows.FIRST, rows.SECOND)
+    labels = assumptions()["two sources"].labels
+    for argument, values in (("sample_weight", rows.WEIGHT), ("cluster", rows.CLUSTER)):
+        with pytest.raises(uc.InputError, match=f"leave {argument} out"):
+            uc.evaluate(labels, rows.SCORE, assume=sources, **{argument: values})
+    with pytest.raises(uc.InputError, match="must be those that either source found"):
+        uc.evaluate(np.roll(labels, 7), rows.SCORE, assume=sources)
+
+
+def test_a_plan_supposes_what_a_label_frequency_says():
+    asked = {"budget": 40, "threshold": rows.THRESHOLD}
+    labels = assumptions()["prevalence given"].labels
+    few, many = (
+        uc.plan_reviews(labels, rows.SCORE, assume=uc.RandomLabels(label_frequency=c), **asked)
+        for c in (0.45, 0.9)
+    )
+    assert few.design.unlabeled_prevalence > many.design.unlabeled_prevalence
+
+
+def test_covariates_may_be_several_columns():
+    frame = pd.DataFrame(
+        {"y": rows.LOOKED_BY_CHANCE, "s": rows.SCORE, "one": rows.COVARIATE, "two": rows.OTHER}
+    )
+    tree = DecisionTreeClassifier(max_depth=1, random_state=0)
+    named = uc.LabelPropensity(tree, covariates=["one", "two"])
+    found = uc.evaluate(frame, "s", label="y", assume=named)
+    both = np.column_stack([rows.COVARIATE, rows.OTHER])
+    expected = uc.evaluate(
+        rows.LOOKED_BY_CHANCE, rows.SCORE, assume=uc.LabelPropensity(tree, covariates=both)
+    )
+    assert table(found) == table(expected)
+
+
+def test_reviews_are_there_and_a_weight_may_be_a_column_of_a_comparison():
+    with pytest.raises(uc.InputError, match="reviews must be Reviews"):
+        uc.Reviewed(None)
+    frame = pd.DataFrame({"y": rows.BY_CHANCE, "s": rows.SCORE, "t": rows.OTHER, "w": rows.WEIGHT})
+    chances = uc.LabelPropensity(rows.CHANCE)
+    asked = {"label": "y", "threshold": rows.THRESHOLD, "assume": chances}
+    pair = uc.compare(frame, ["s", "t"], sample_weight="w", **asked)
+    alone = uc.evaluate(frame, "t", sample_weight="w", **asked)
+    assert table(pair["t"]) == table(alone)

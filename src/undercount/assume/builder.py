@@ -21,6 +21,7 @@ SHARES = ("prevalence", "unlabeled_prevalence", "label_frequency", "prevalence_i
 # What says how labels came about, with the value that says nothing.
 SAYING: dict[str, Any] = {
     **dict.fromkeys(SHARES),
+    "n_resamples": 200,
     "label_purity": 1.0,
     "sampling": "single-sample",
     "reviews": None,
@@ -123,7 +124,6 @@ def check_by_segment(assumption: Assumption) -> None:
     raise InputError(
         f"{named('by')} does not go with reviews, audits or a test of {named('covariates')}",
         argument="by",
-        hint="evaluate the rows of each segment by themselves, in a loop over segments",
     )
 
 
@@ -180,7 +180,8 @@ def supposed_by(assume: Assumption, model: ScoredRows, given: Mapping[str, Any])
     if isinstance(assumption, Reviewed):
         return {"reviews": assumption.reviews}
     shares = shares_of(assumption)
-    if shares is not None:
+    plain = {"label_frequency": None, "label_purity": 1, "sampling": "single-sample"}
+    if shares is not None and all(_is(shares[name], usual) for name, usual in plain.items()):
         return {name: shares[name] for name in ("prevalence", "unlabeled_prevalence")}
     assumption.check_rows(model)
     (recovery,) = assumption.recover({"": model}, Wanted()).values()

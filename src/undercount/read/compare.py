@@ -468,6 +468,7 @@ def compare(
         backend = backend_of(y) if is_frame(y) else ""
         frame = y
         options["cluster"] = take_column(y, "cluster", options.get("cluster"))
+        sample_weight = take_column(y, "sample_weight", sample_weight)
         y, scores = _take_models(y, label, scores)
     if not isinstance(scores, Mapping):
         raise InputError(

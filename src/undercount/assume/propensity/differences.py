@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from undercount.assume.propensity.chances import NEEDS, Chances
+from undercount.assume.propensity.chances import Chances
 from undercount.assume.propensity.deployed import ChancesDeployment
 from undercount.curve import FloatArray
 from undercount.estimate import Estimate
@@ -108,10 +108,10 @@ def paired_by_row(
         value, variance = values[one] - values[other], float(gap @ gap)
         variance += models[one].delay_variance(adds)
         chance = Chance(math.sqrt(variance), models[one].freedom)
-        level = models[one].confidence_level
+        level, needs = models[one].confidence_level, models[one].needs
         half = chance.quantile(level) * chance.error
         ends = possible_ends(metric, value, value - half, value + half)
-        estimate = Estimate(value, *ends, chance.error, level, NEEDS, "paired, chances")
+        estimate = Estimate(value, *ends, chance.error, level, needs, "paired, chances")
         p_value = chance.p_value(chance.score(value))
         better = better_chance(value, p_value)
         names = metric, one, other

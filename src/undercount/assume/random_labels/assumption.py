@@ -5,6 +5,8 @@ from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
+import numpy as np
+
 from undercount.assume.base import Assumption, Wanted
 from undercount.assume.random_labels.hidden_share import shared_share
 from undercount.assume.random_labels.recovery import RandomLabelsRecovery
@@ -105,7 +107,8 @@ class RandomLabels(Assumption):
         return self.sampling == "case-control"
 
     def check_rows(self, rows: ScoredRows) -> None:
-        """Raise where rows come in clusters and single rows are to be resampled."""
+        """Raise where weights or clusters reach the rows and not the share."""
+        check_sources(self.hidden, rows)
         if rows.clusters is not None and self.interval in RESAMPLED:
             raise InputError(
                 f"{named('cluster')} does not go with {named('prevalence_interval')} "
@@ -142,6 +145,26 @@ class RandomLabels(Assumption):
             )
             for name, model in models.items()
         }
+
+
+def check_sources(estimator: Any, rows: ScoredRows) -> None:
+    """Raise where a share that two sources tell is one of rows, and more than rows are counted."""
+    if not hasattr(estimator, "compare_scores"):
+        return
+    weights = getattr(rows.recount, "weights", None)
+    alike = weights is not None and bool(np.all(weights == weights[0]))
+    if rows.counts.weighted and not alike:
+        raise InputError(
+            f"two sources tell how many rows are hidden, whatever they weigh; leave "
+            f"{named('sample_weight')} out",
+            argument="sample_weight",
+        )
+    if rows.clusters is not None and rows.clusters.n_clusters < rows.counts.n_rows:
+        raise InputError(
+            "two sources are supposed to find rows one by one, and here rows come in clusters; "
+            f"leave {named('cluster')} out, or pass one row for each cluster",
+            argument="cluster",
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,4 +237,17 @@ class TwoSources(Assumption):
         self, models: Mapping[str, ScoredRows], wanted: Wanted
     ) -> dict[str, RandomLabelsRecovery]:
         """Take the share that the two sources tell."""
-        return self.labels.recover(models, wanted)
+        labels = self.labels
+        for model in models.values():
+            own = getattr(model.recount, "labels", None)
+            if own is not None and not np.array_equal(own == 1, labels.estimator.labels_ == 1):
+                raise InputError(
+                    "the rows labelled positive must be those that either source found: pass "
+                    "first | second as y",
+                    argument="first",
+                )
+        return labels.recover(models, wanted)
+
+    def check_rows(self, rows: ScoredRows) -> None:
+        """Raise where rows have weights or come in clusters."""
+        self.labels.check_rows(rows)
