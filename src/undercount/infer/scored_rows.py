@@ -28,8 +28,9 @@ PROBE_ROWS = 1000  # of a frame elsewhere, to tell what is wrong with it
 
 
 def take_column(frame: Any, argument: str, column: Any) -> Any:
-    """Take a column out of a frame, or several side by side, if they were named."""
-    if isinstance(column, list) and column and all(isinstance(each, str) for each in column):
+    """Take a column out of a frame, or covariates side by side, if they were named."""
+    several = argument == "covariates" and isinstance(column, list) and bool(column)
+    if several and all(isinstance(each, str) for each in column):
         return np.column_stack([take_column(frame, argument, each) for each in column])
     if not isinstance(column, str):
         return column
