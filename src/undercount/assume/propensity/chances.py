@@ -66,6 +66,7 @@ N_BORDERS = 65
 STEP = 1e-5
 LARGEST_GAMMA, HALVINGS = 1000.0, 12
 NEEDS = ("labelling chances",)
+Limits: TypeAlias = tuple[FloatArray, FloatArray]
 # Values of cells, or of flagged rows, turned into values of rows with these scores.
 RowValues: TypeAlias = Callable[[Any, NDArray[Any]], FloatArray]
 
@@ -846,12 +847,11 @@ class Chances:
         total, positives = self.total, float(stands_for.sum())
         share = positives / total
         if FACTS[metric].family == "threshold":
-            hits = float(stands_for[self.score[self.labelled] >= threshold].sum())
-            flagged = float(self.weights[self.score >= threshold].sum())
+            flagged, limits = self._told_at(metric, cast("float", threshold))
+            hits = float(stands_for[self._label_scores >= threshold].sum())
             fpr = (flagged - hits) / (total - positives)
             point = RatePoint(np.asarray(hits / positives), np.asarray(fpr), share)
             found = float(point.metric(metric))
-            limits = self.certain_limits(metric, threshold or 0.0)
             found = found if limits is None else float(np.clip(found, *limits))
         elif metric in ("roc_auc", "lift_auc"):
             found = float(stands_for @ self._places / positives)
@@ -865,6 +865,24 @@ class Chances:
             )
             found = float(getattr(curve, metric))
         return float(np.clip(found, *FACTS[metric].range))
+
+    @cached_property
+    def _label_scores(self) -> NDArray[Any]:
+        """Score of each labelled row, which a search for bounds asks for a thousand times."""
+        return np.asarray(self.score[self.labelled])
+
+    @cached_property
+    def _told(self) -> dict[tuple[str, float], tuple[float, Limits | None]]:
+        """What all rows say at a threshold, kept for that search."""
+        return {}
+
+    def _told_at(self, metric: str, threshold: float) -> tuple[float, Limits | None]:
+        """Return the flagged rows, and the limits of a metric whatever the chances."""
+        key = metric, threshold
+        if key not in self._told:
+            flagged = float(self.weights[self.score >= threshold].sum())
+            self._told[key] = flagged, self.certain_limits(metric, threshold)
+        return self._told[key]
 
     @cached_property
     def _places(self) -> FloatArray:
