@@ -26,16 +26,16 @@ class LabelPropensity(Assumption):
 
     Parameters
     ----------
-        chance : array-like or classifier
-            The chance that each row would carry a label if it were positive; or a scikit-learn
-            classifier, which is cross-fitted on `covariates` to tell rows that were looked at.
-        covariates : array-like, optional
-            What may have decided who was looked at, a row of values for each row.
+    chance : array-like or classifier
+        The chance that each row would carry a label if it were positive; or a scikit-learn
+        classifier, which is cross-fitted on `covariates` to tell rows that were looked at.
+    covariates : array-like, optional
+        What may have decided who was looked at, a row of values for each row.
 
     Notes
     -----
-        Assumes: each positive was labelled by itself with its chance, and none of them is 0.
-        Wrong when: chances were estimated from few rows, or miss what decided who was looked at.
+    Assumes: each positive was labelled by itself with its chance, and none of them is 0.
+    Wrong when: chances were estimated from few rows, or miss what decided who was looked at.
 
     Examples
     --------
@@ -106,17 +106,17 @@ class DelayedLabels(Assumption):
 
     Parameters
     ----------
-        observed, found : array-like or str
-            Date of each row, and of its label (missing where none has arrived).
-        until : date, optional
-            The day to which labels are complete; by default the last date there is.
-        found_eventually : float
-            Share of the positives that are ever found.
+    observed, found : array-like or str
+        Date of each row, and of its label (missing where none has arrived).
+    until : date, optional
+        The day to which labels are complete; by default the last date there is.
+    found_eventually : float
+        Share of the positives that are ever found.
 
     Notes
     -----
-        Assumes: labels of old rows and of new ones are equally late.
-        Wrong when: labels have become slower, or arrive in batches that dates do not show.
+    Assumes: labels of old rows and of new ones are equally late.
+    Wrong when: labels have become slower, or arrive in batches that dates do not show.
 
     Examples
     --------
@@ -187,10 +187,12 @@ class DelayedLabels(Assumption):
         """Return the rows old enough, as counts and in memory."""
         late, rows = self.late, model.rows("propensity")
         if not np.array_equal(rows.labels == 1, late.rows_.labelled):
+            where = "found" if self.observed is not None else named("propensity")
+            hint = "" if self.observed is not None else "; pass its labels_ as y"
             raise InputError(
-                f"the rows labelled positive must be those of which {named('propensity')} has a "
-                "date until its last day; pass its labels_ as y",
-                argument="propensity",
+                f"the rows labelled positive must be those of which {where} has a date until its "
+                f"last day{hint}",
+                argument="propensity" if self.observed is None else "found",
             )
         if late.prevalence_ >= 1:
             raise InputError(

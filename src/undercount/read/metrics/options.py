@@ -317,6 +317,13 @@ def _recovered(
 ) -> Estimate:
     """Estimate a metric under an assumption that is not random labels."""
     assumption = assumption_of(options)
+    for name, usual in (("interval", "wilson"), ("share_error", "combined")):
+        if options.get(name, usual) != usual:
+            raise InputError(
+                f"{named(name)} cannot be combined with {named('assume')} unless it is random "
+                "labels with a share that is given",
+                argument=name,
+            )
     refuse_other_order(y=y, score=score, cluster=options.get("cluster"), **assumption.columns)
     rows = options.get("unlabeled"), options.get("sample_weight"), at.threshold, assume.knots
     compact = not assume.every_score and at.metric not in LOSSES
@@ -331,7 +338,8 @@ def _states_share(assume: "Assumption") -> bool:
     """Whether an assumption is random labels with a share that need not be estimated as a whole."""
     shares = shares_of(assume) or {}
     names = ("prevalence", "unlabeled_prevalence", "label_frequency")
-    return any(shares.get(name) is not None for name in names)
+    stated = [shares[name] for name in names if shares.get(name) is not None]
+    return bool(stated) and not any(hasattr(share, "fit") for share in stated)
 
 
 def _number(threshold: Any) -> float | None:
