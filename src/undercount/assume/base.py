@@ -298,7 +298,7 @@ class Assumption(ABC):
 
     @property
     def apart(self) -> bool:
-        """Whether labelled rows were drawn apart from the unlabeled ones."""
+        """Whether labelled and unlabeled rows were sampled separately (case-control)."""
         return False
 
     @property
@@ -518,7 +518,7 @@ class Recovery(ABC):
         raise self.not_identified("a break-even share", "ask by require() whether the metric holds")
 
     def surviving_bias(self, at: MetricAt, value: float) -> float:
-        """Return the largest labelling bias at which metric >= value; NaN where none is told."""
+        """Return the largest labelling bias at which metric >= value; NaN if none is followed."""
         return self.break_even(at, value).odds_ratio
 
     def follows_bias(self, at: MetricAt) -> bool:  # noqa: ARG002 - whichever metric

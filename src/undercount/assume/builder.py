@@ -122,7 +122,7 @@ def check_by_segment(assumption: Assumption) -> None:
     if assumption.by_segment:
         return
     raise InputError(
-        f"{named('by')} does not go with reviews, audits or a test of {named('covariates')}",
+        f"{named('by')} cannot be combined with reviews, audits or a test of {named('covariates')}",
         argument="by",
     )
 
@@ -162,7 +162,7 @@ def _of_verdicts(given: Mapping[str, Any]) -> Assumption:
 
 
 def _check_beside_chances(given: Mapping[str, Any]) -> None:
-    """Raise where something does not go with labelling chances."""
+    """Raise where something cannot be combined with labelling chances."""
     others = [name for name in SHARES if given.get(name) is not None]
     others += [] if given.get("label_purity", 1.0) == 1 else ["label_purity"]
     others += ["sampling"] if given.get("sampling", "single-sample") != "single-sample" else []

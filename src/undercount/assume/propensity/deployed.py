@@ -50,7 +50,7 @@ class ChancesDeployment(Deployment):
         return self.chances.estimate("roc_auc")
 
     def design(self, shares: Shares) -> MixtureDesign:  # noqa: ARG002 - likewise
-        """Return labelled rows drawn apart from all rows."""
+        """Return labelled rows as a sample separate from all rows."""
         return self.chances.design(self.counts)
 
     def with_effect(self, moves: Spread, of_cells: CellValues) -> MixtureDesign:

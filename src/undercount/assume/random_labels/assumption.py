@@ -103,7 +103,7 @@ class RandomLabels(Assumption):
 
     @property
     def apart(self) -> bool:
-        """Whether labelled rows were drawn apart from the unlabeled ones."""
+        """Whether labelled and unlabeled rows were sampled separately (case-control)."""
         return self.sampling == "case-control"
 
     def check_rows(self, rows: ScoredRows) -> None:
@@ -111,7 +111,7 @@ class RandomLabels(Assumption):
         check_sources(self.hidden, rows)
         if rows.clusters is not None and self.interval in RESAMPLED:
             raise InputError(
-                f"{named('cluster')} does not go with {named('prevalence_interval')} "
+                f"{named('cluster')} cannot be combined with {named('prevalence_interval')} "
                 f"{self.interval!r}, which resamples rows; leave it out",
                 argument="prevalence_interval",
             )

@@ -169,7 +169,7 @@ class RandomLabelsRecovery(Recovery):
         return replace(found, odds_ratio=math.nan) if self.unknowns.range_only else found
 
     def surviving_bias(self, at: MetricAt, value: float) -> float:
-        """Return the largest labelling bias at which metric >= value; NaN where none is told."""
+        """Return the largest labelling bias at which metric >= value; NaN if none is followed."""
         counts, shares = self.discounted_counts(at), self.shares
         return surviving_bias(counts, shares, at.metric, value, at.threshold, **self._about)
 

@@ -75,7 +75,7 @@ class Reviewed(Assumption):
 
     @property
     def apart(self) -> bool:
-        """Whether labelled rows were drawn apart from the unlabeled ones."""
+        """Whether labelled and unlabeled rows were sampled separately (case-control)."""
         return self.sampling == "case-control"
 
     def knots(self, scores: Any = None) -> Sequence[float]:
@@ -167,8 +167,8 @@ class RandomAudit(Assumption):
         """Raise where rows come in clusters."""
         if rows.clusters is not None:
             raise InputError(
-                f"{named('cluster')} does not go with {named('audited')} rows: whether rows or "
-                "whole clusters were drawn is not known",
+                f"{named('cluster')} cannot be combined with {named('audited')} rows: whether rows "
+                "or whole clusters were drawn is not known",
                 argument="cluster",
             )
 
