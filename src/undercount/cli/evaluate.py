@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from undercount.cli.assumption import wanted_and_assumed
 from undercount.cli.command import (
     Command,
     print_notes,
@@ -35,7 +36,6 @@ from undercount.cli.options import (
     refuse_repeated,
     review_options,
     share_options,
-    wanted_and_assumed,
 )
 from undercount.cli.segments import (
     evaluate_by,
