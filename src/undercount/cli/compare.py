@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from undercount.cli.assumption import assumption_by_options
 from undercount.cli.command import Command, print_notes, prints, progress, tell_page
 from undercount.cli.gate import report_verdict
 from undercount.cli.options import (
@@ -65,6 +64,7 @@ if TYPE_CHECKING:
 @output_options
 def compare(data: tuple[str, ...], **options: Any) -> int:
     """Compare the scores of two or more columns on the same rows."""
+    from undercount.assume.options import assumption_by_options  # noqa: PLC0415 - when needed
     from undercount.cli.inputs import (  # noqa: PLC0415 - DuckDB, only when needed
         names_database,
         read_models,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from undercount.cli.assumption import wanted_and_assumed
 from undercount.cli.command import (
     Command,
     print_notes,
@@ -36,6 +35,7 @@ from undercount.cli.options import (
     refuse_repeated,
     review_options,
     share_options,
+    wanted_and_assumed,
 )
 from undercount.cli.segments import (
     evaluate_by,

@@ -23,7 +23,7 @@ from undercount.errors import (
     named,
     read_threshold,
 )
-from undercount.estimate import Estimate
+from undercount.estimate import Estimate, check_confidence_level
 from undercount.infer.difference import AREAS, POINTS, TARGET_OF, Difference, Question
 from undercount.infer.heads import threshold_of_top
 from undercount.infer.metric_name import short_number
@@ -488,7 +488,8 @@ def compare(
     check_choice("question", question, tuple(TARGET_OF))
     if by is not None:
         check_name("by", by)
-    wanted = Wanted(target, confidence_level, None, metrics, random_state, progress)
+    level = check_confidence_level(confidence_level)
+    wanted = Wanted(target, level, None, metrics, random_state, progress)
     assumption = assumption_of(
         assume,
         prevalence=prevalence,
