@@ -402,7 +402,7 @@ def test_each_segment_takes_its_part_of_the_chances():
     )
     assert same.row("a").rows == found.row("a").rows
     counted = uc.count_scores(frame, label="y", score="s", by="by", unlabeled=0)
-    with pytest.raises(uc.InputError, match="which chance a row had"):
+    with pytest.raises(uc.InputError, match="chance with by needs the rows themselves"):
         uc.evaluate(counted, assume=uc.LabelPropensity(chance))
 
 

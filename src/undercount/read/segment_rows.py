@@ -136,17 +136,16 @@ class SegmentedRows:
         return split_rows_of(model, self.assumption, wanted, values, ", ".join(columns), whose)
 
     def _refuse_rows(self) -> None:
-        whose = {"cluster": self.cluster, **self.assumption.columns}
-        for argument, what in (
-            ("cluster", "which rows belong together"),
-            ("chance", "which chance a row had"),
-        ):
-            if whose.get(argument) is not None:
-                raise InputError(
-                    f"{named(argument)} with {named('by')} needs the rows themselves: counts of "
-                    f"segments do not say {what}. Pass arrays, or a frame in memory",
-                    argument=argument,
-                )
+        argument, what = "cluster", "which rows belong together"
+        if self.cluster is None:
+            if self.assumption.by_segment != "rows":
+                return
+            argument, what = next(iter(self.assumption.columns), "assume"), "what each row had"
+        raise InputError(
+            f"{named(argument)} with {named('by')} needs the rows themselves: counts of segments "
+            f"do not say {what}. Pass arrays, or a frame in memory",
+            argument=argument,
+        )
 
     def _count_where_they_are(
         self, overall: ScoredRows, columns: list[str], *, compact: bool
