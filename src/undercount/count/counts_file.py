@@ -186,7 +186,8 @@ def open_counts(
     missing = [name for name in COLUMNS if name not in columns]
     if missing:
         raise InputError(
-            f"a counts file has the columns {', '.join(COLUMNS)}; {path} lacks {', '.join(missing)}"
+            f"a counts file has the columns {', '.join(COLUMNS)}; "
+            f"{path} lacks {', '.join(missing)}"
         )
     meta = _meta(kept, len(columns["score"]), path)
     try:
@@ -448,9 +449,10 @@ def _add_counts(left: ScoreCounts, right: ScoreCounts) -> ScoreCounts:
     """Add two tables; binned ones must be on one grid."""
     grid = grid_name(left)
     if (left.auc_error or right.auc_error) and (grid is None or grid != grid_name(right)):
+        remedy = "exactly, or put all of them on the grid of one (align_counts)"
         raise InputError(
             "binned counts can be added only if they are on the same grid: count the parts "
-            f"{wording('exactly, or put all of them on the grid of one (align_counts)', PARTS)}"
+            + wording(remedy, PARTS)
         )
     return left + right
 
