@@ -186,8 +186,7 @@ def open_counts(
     missing = [name for name in COLUMNS if name not in columns]
     if missing:
         raise InputError(
-            f"a counts file has the columns {', '.join(COLUMNS)}; "
-            f"{path} lacks {', '.join(missing)}"
+            f"a counts file has the columns {', '.join(COLUMNS)}; {path} lacks {', '.join(missing)}"
         )
     meta = _meta(kept, len(columns["score"]), path)
     try:
