@@ -183,10 +183,10 @@ def open_counts(
         ).fetchall()
     # Some SQL engines write names in capitals.
     columns = {name.casefold(): fill_masked(values) for name, values in arrays.items()}
-    missing = [name for name in COLUMNS if name not in columns]
+    missing = ", ".join(name for name in COLUMNS if name not in columns)
     if missing:
         raise InputError(
-            f"a counts file has the columns {', '.join(COLUMNS)}; {path} lacks {', '.join(missing)}"
+            f"a counts file has the columns {', '.join(COLUMNS)}; {path} lacks {missing}"
         )
     meta = _meta(kept, len(columns["score"]), path)
     try:
