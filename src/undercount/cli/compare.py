@@ -1,9 +1,10 @@
 """Compare models on the same rows."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from undercount.cli.arguments import Options, with_options
 from undercount.cli.command import Command, print_notes, prints, progress, tell_page
 from undercount.cli.gate import report_verdict
 from undercount.cli.options import (
@@ -64,7 +65,8 @@ if TYPE_CHECKING:
 )
 @model_gate_options
 @output_options
-def compare(data: tuple[str, ...], **options: Any) -> int:
+@with_options
+def compare(options: Options) -> int:
     """Compare the scores of two or more columns on the same rows."""
     from undercount.cli.inputs import (  # noqa: PLC0415 - DuckDB, only when needed
         names_database,
@@ -77,9 +79,9 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
     thresholds = thresholds_of(options["thresholds"], options["scores"])
     verdicts = read_verdicts(options["reviews"])
     if verdicts is not None:
-        in_table, cluster = names_database(data, options), options["cluster"]
+        in_table, cluster = names_database(options["data"], options), options["cluster"]
         verdicts.check_models(options["scores"], in_table=in_table, cluster=cluster)
-    rows = read_models(data, options)
+    rows = read_models(options["data"], options)
     places = thresholds if isinstance(thresholds, dict) else dict.fromkeys(rows.scores, thresholds)
     conditions = parse_conditions(options["requirements"], places)
     if verdicts is not None:
@@ -104,7 +106,7 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
     return report_verdict(verdict, options)
 
 
-def _write(comparison: "Comparison", rows: "ModelColumns", options: dict[str, Any]) -> None:
+def _write(comparison: "Comparison", rows: "ModelColumns", options: Options) -> None:
     """Write the files that the options name, and print; files first, as `evaluate` does."""
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
     from undercount.show.comparison import as_text  # noqa: PLC0415

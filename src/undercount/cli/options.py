@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from undercount.cli.arguments import DEBUGGING, Options
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
@@ -174,7 +175,19 @@ CSV = click.option(
 QUIET = click.option(
     "--quiet", is_flag=True, help="Print nothing but errors and what is required and not met."
 )
-DEBUG = click.option("--debug", is_flag=True, help="Show tracebacks.")
+
+
+def _remember_debugging(ctx: click.Context, _option: Any, given: bool) -> None:  # noqa: FBT001
+    ctx.meta[DEBUGGING] = given
+
+
+DEBUG = click.option(
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    callback=_remember_debugging,
+    help="Show tracebacks.",
+)
 
 
 def refuse_repeated(_ctx: Any, _option: Any, given: tuple[str, ...]) -> tuple[str, ...]:
@@ -388,18 +401,18 @@ class TopType(click.ParamType):  # type: ignore[type-arg]  # generic in newer cl
             self.fail(str(error), param, ctx)
 
 
-def share_arguments(options: dict[str, Any], sampling: str) -> dict[str, Any]:
+def share_arguments(options: Options, sampling: str) -> dict[str, Any]:
     """Return the keyword arguments of `evaluate` that share options give."""
     names = ("prevalence", "unlabeled_prevalence", "label_frequency", "label_purity", "target")
     return {
-        **{name: options[name] for name in (*names, "confidence_level")},
+        **{name: options.get(name) for name in (*names, "confidence_level")},
         "sampling": options["sampling"] or sampling,
         "random_state": options["seed"],
     }
 
 
 def wanted_and_assumed(
-    options: dict[str, Any], reading: "Reading", progress: Any = None
+    options: Options, reading: "Reading", progress: Any = None
 ) -> "tuple[Wanted, Assumption]":
     """Return what options ask of every model, and what they and the rows say of the labels."""
     from undercount.assume.base import Wanted  # noqa: PLC0415 - only when needed
@@ -419,7 +432,7 @@ def wanted_and_assumed(
     return wanted, assumption_of(given)
 
 
-def review_arguments(options: dict[str, Any]) -> dict[str, Any]:
+def review_arguments(options: Options) -> dict[str, Any]:
     """Return the keyword arguments of `evaluate` that review options and verdicts give."""
     given = {name: options[name] for name in ("labels", "sequential", "audited") if options[name]}
     return {"reviews": options["verdicts"], **given} if "verdicts" in options else given

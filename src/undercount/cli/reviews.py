@@ -12,6 +12,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from undercount.cli.arguments import Options
 from undercount.cli.inputs import (
     EITHER,
     RECODE,
@@ -57,7 +58,7 @@ from undercount.show.text import before_words
 FIRST_BUDGET, TRIALS, NEAR = 100, 4, 1.05
 
 
-def plan_files(data: Sequence[str], options: dict[str, Any]) -> tuple[RowPlan, list[str]]:
+def plan_files(data: Sequence[str], options: Options) -> tuple[RowPlan, list[str]]:
     """Plan reviews of the rows of files or a table, and tell what was read."""
     in_database = names_database(tuple(data), options)
     if not in_database:
@@ -86,7 +87,7 @@ def plan_files(data: Sequence[str], options: dict[str, Any]) -> tuple[RowPlan, l
             refuse_text(source, [*labels, *scores], error, {label: RECODE})
 
 
-def _kept_columns(options: dict[str, Any]) -> list[str]:
+def _kept_columns(options: Options) -> list[str]:
     """Return the columns that reviewers shall see: those named, or else those of the last round."""
     if options["keep"] is not None:
         return [name.strip() for name in options["keep"].split(",") if name.strip()]
@@ -95,7 +96,7 @@ def _kept_columns(options: dict[str, Any]) -> list[str]:
 
 
 def _plan_source(
-    source: Source, labels: list[str], scores: list[str], keep: list[str], options: dict[str, Any]
+    source: Source, labels: list[str], scores: list[str], keep: list[str], options: Options
 ) -> tuple[RowPlan, list[str]]:
     numbers = list(dict.fromkeys([*labels, *scores]))
     relation, everything = (relation_of(source, numbers, others) for others in ([], keep))
@@ -112,7 +113,7 @@ def _plan_source(
 
 
 def _plan_table(
-    label: str, scores: list[str], keep: list[str], options: dict[str, Any]
+    label: str, scores: list[str], keep: list[str], options: Options
 ) -> tuple[RowPlan, list[str]]:
     """Plan reviews of the rows of a database; the rows to look at alone come here."""
     with open_rows(options, label, scores, keep) as rows:
@@ -125,7 +126,7 @@ def _plan(
     label: str,
     scores: list[str],
     keep: list[str],
-    options: dict[str, Any],
+    options: Options,
 ) -> tuple[RowPlan, list[str]]:
     """Count the rows that have a score, choose strata, and draw among all."""
     coding, note = infer_coding(
@@ -171,7 +172,7 @@ def _thresholds(
     rows: RowsRead,
     scores: list[str],
     columns: dict[str, Any],
-    options: dict[str, Any],
+    options: Options,
     notes: list[str],
 ) -> tuple[float | None, float | None]:
     """Return the first and the second model's threshold; those of the highest rows are told."""
@@ -194,7 +195,7 @@ def _thresholds(
 
 
 def _design(
-    counts: ScoreCounts, supposed: SupposedShare, options: dict[str, Any], rival: Rival | None
+    counts: ScoreCounts, supposed: SupposedShare, options: Options, rival: Rival | None
 ) -> ReviewDesign:
     """Choose strata for the budget, or for one that makes every goal as sharp as asked."""
     given: dict[str, Any] = {
@@ -207,10 +208,11 @@ def _design(
     if options["budget"] is not None:
         return design_reviews(counts, budget=options["budget"], **given)
     budget, level = FIRST_BUDGET, options["confidence_level"]
+    width = options["half_width"] or 0.0
     for trial in range(TRIALS):  # strata are those of the budget, and its price depends on them
         design = design_reviews(counts, budget=budget, **given)
         prices = Prices.of(counts, design, level, rival=rival, span=supposed.span)
-        needed = max(prices.budget_for(goal, options["half_width"]) for goal in design.goal)
+        needed = max(prices.budget_for(goal, width) for goal in design.goal)
         if needed <= budget <= NEAR * needed:
             return design
         # Where price and strata chase each other, the middle of what would do ends it.
@@ -254,7 +256,7 @@ class Verdicts:
             ) from None
 
     def next_round(
-        self, counts: Mapping[str, ScoreCounts], options: dict[str, Any], rival: Rival | None = None
+        self, counts: Mapping[str, ScoreCounts], options: Options, rival: Rival | None = None
     ) -> ReviewDesign:
         """Plan more reviews in the same strata, with what the verdicts showed."""
         self.check(counts)
@@ -276,7 +278,8 @@ class Verdicts:
         if budget is None:
             level = options["confidence_level"]
             prices = Prices.of(found, planned, level, reviews, rival)
-            budget = max(prices.budget_for(goal, options["half_width"]) for goal in planned.goal)
+            width = options["half_width"] or 0.0
+            budget = max(prices.budget_for(goal, width) for goal in planned.goal)
         design = next_design(found, reviews, budget=budget, rival=rival)
         return replace(design, seed=options["seed"])
 
