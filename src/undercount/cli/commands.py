@@ -84,8 +84,7 @@ def _find_added() -> "EntryPoints":
 
 
 @click.group(
-    cls=Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.version_option(__version__, "--version", message="%(prog)s %(version)s")
 def commands() -> None:

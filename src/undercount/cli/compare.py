@@ -68,10 +68,7 @@ if TYPE_CHECKING:
 @with_options
 def compare(options: Options) -> int:
     """Compare the scores of two or more columns on the same rows."""
-    from undercount.cli.inputs import (  # noqa: PLC0415 - DuckDB, only when needed
-        names_database,
-        read_models,
-    )
+    from undercount.cli.inputs import names_database, read_models  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.read.compare import compare as compare_rows  # noqa: PLC0415
     from undercount.read.contest import parse_conditions  # noqa: PLC0415

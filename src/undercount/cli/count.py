@@ -118,10 +118,7 @@ def _name_table(options: Options) -> str:
 @DEBUG
 def merge(parts: tuple[str, ...], output: str) -> int:
     """Add up counts files; an interrupted merge goes on where it stopped."""
-    from undercount.count.counts_file import (  # noqa: PLC0415 - DuckDB, only when needed
-        check_name,
-        merge_counts,
-    )
+    from undercount.count.counts_file import check_name, merge_counts  # noqa: PLC0415 - DuckDB, only when needed
 
     check_name(output)
     files = [file for part in parts for file in find_files(part) or [part]]

@@ -61,10 +61,7 @@ def take_dates(rows: "ModelColumns", options: Options) -> "ModelColumns":
         return rows
     import numpy as np  # noqa: PLC0415 - only when needed
 
-    from undercount.prevalence.late_labels import (  # noqa: PLC0415
-        LateLabels,
-        dates_of_positives,
-    )
+    from undercount.prevalence.late_labels import LateLabels, dates_of_positives  # noqa: PLC0415
 
     late = LateLabels(
         found_eventually=options["found_eventually"], confidence_level=options["confidence_level"]

@@ -41,11 +41,7 @@ def demo(html: str, save: str | None, *, open_it: bool, quiet: bool) -> int:
     """Evaluate a bundled, simulated fraud case and show how close the estimate came."""
     if save is not None:
         return save_fraud(save)
-    from undercount.show.text import (  # noqa: PLC0415 - only when needed
-        story_text,
-        tell_story,
-        truth_text,
-    )
+    from undercount.show.text import story_text, tell_story, truth_text  # noqa: PLC0415 - only when needed
 
     options: Options = {
         "json_file": None,

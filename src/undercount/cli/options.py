@@ -248,8 +248,7 @@ CLUSTER = click.option(
     "--cluster", help="Column that says whose each row is, if labels were given by customer."
 )
 CHANCE = click.option(
-    "--chance",
-    help="Column of the chance that a row would carry a label if it were positive.",
+    "--chance", help="Column of the chance that a row would carry a label if it were positive."
 )
 DEPLOY = click.option(
     "--deploy-prevalence",

@@ -68,10 +68,7 @@ def prevalence(options: Options) -> int:
 
 
 def _write_page(
-    tables: "dict[str, list[EstimatorRow]]",
-    notes: list[str],
-    path: str,
-    options: Options,
+    tables: "dict[str, list[EstimatorRow]]", notes: list[str], path: str, options: Options
 ) -> None:
     from undercount.count.atomic_file import write_text  # noqa: PLC0415 - only when needed
     from undercount.show.estimators import estimators_page  # noqa: PLC0415

@@ -400,11 +400,7 @@ def merge_counts(
         total = _merge_files(paths, notes, connection, steps)
     if output is not None:
         write_counts(
-            total.counts,
-            output,
-            source=total.sources,
-            sampling=total.sampling,
-            score=total.score,
+            total.counts, output, source=total.sources, sampling=total.sampling, score=total.score
         )
     if notes is not None:
         notes.unlink(missing_ok=True)

@@ -19,10 +19,7 @@ from undercount.read.leaderboard import Standing, tied_at_the_top
 from undercount.show.document import as_document, plain, write_document
 from undercount.show.layout import neutralise
 from undercount.show.spoken import metric_title, number, rows_words
-from undercount.show.text import (
-    hidden_words,
-    value_words,
-)
+from undercount.show.text import hidden_words, value_words
 
 WIDTH = 100
 # Columns of words are no wider than this; names are wrapped down to this.

@@ -16,12 +16,7 @@ from undercount.read.evaluation import Evaluation
 from undercount.read.requirement import Requirement
 from undercount.show.bias import bias_facts
 from undercount.show.text import both_answers, check_facts, plain_words, weakest_link
-from undercount.show.verdict_words import (
-    change_words,
-    judged_words,
-    light_of,
-    light_words,
-)
+from undercount.show.verdict_words import change_words, judged_words, light_of, light_words
 
 if TYPE_CHECKING:
     from undercount.assume.base import ReviewFacts

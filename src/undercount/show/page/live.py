@@ -18,11 +18,7 @@ from undercount.infer.sensitivity import AREAS
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import POINT_METRICS, Evaluation
 from undercount.show.document import N_POINTS, plain
-from undercount.show.text import (
-    main_row,
-    share_doubt_words,
-    support_words,
-)
+from undercount.show.text import main_row, share_doubt_words, support_words
 from undercount.show.verdict_words import condition_form, condition_words
 
 # Digits of thresholds on the page, more only where two scores would become one; and of weights.

@@ -53,12 +53,7 @@ from undercount.show.text import (
     value_words,
     weakest_link,
 )
-from undercount.show.verdict_words import (
-    change_words,
-    judged_words,
-    light_words,
-    outcome_words,
-)
+from undercount.show.verdict_words import change_words, judged_words, light_words, outcome_words
 
 # The palette has five colours that people with colour blindness tell apart.
 MOST_MODELS = 5
