@@ -22,7 +22,13 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve
 from undercount.errors import CODES, Check, InputError, named, real_number
 from undercount.estimate import Estimate, Interval, delta_interval
-from undercount.infer.area_gradients import area_influence, cell_rows, losses_of
+from undercount.infer.area_gradients import (
+    area_influence,
+    cell_rows,
+    losses_of,
+    row_precision,
+    weights_there,
+)
 from undercount.infer.area_intervals import area_estimate
 from undercount.infer.heads import (
     HeadCounts,
@@ -575,7 +581,7 @@ class Chances:
         )
         if metric != "average_precision":
             return found
-        raw, t = self._average_precision(), float(stdtrit(design.freedom, (1 + level) / 2))
+        raw, t = self.average_precision(), float(stdtrit(design.freedom, (1 + level) / 2))
         value, error = min(raw, 1.0), found.standard_error
         ends = delta_interval(value, error, "log", t)
         misfit = None
@@ -629,7 +635,7 @@ class Chances:
 
         return counts, Spread(design, rows, area_influence(rows, design.mixing, metric)), of_rows
 
-    def _average_precision(self) -> float:
+    def average_precision(self, prevalence: float | None = None) -> float:
         """Return Σ w (1 + Σ of the other w at least as high)/M1 over Σ w; w = 1/e.
 
         Labels are independent, so that the mean of each product of two is that of two positives;
@@ -639,7 +645,9 @@ class Chances:
         scores, stands_for = self.score[self.labelled][order], self.stands_for[order]
         flagged, others = self._ranks_above(scores, stands_for)
         own = self.weights[self.labelled][order]
-        return float(stands_for @ ((own + others) / flagged) / self.positives)
+        there = weights_there(self.prevalence, prevalence)
+        precision = row_precision(own, others, flagged, flagged, there)
+        return float(stands_for @ precision / self.positives)
 
     def _with_variance(self, moves: Spread, of_rows: RowValues) -> MixtureDesign:
         """Return the design whose errors are scaled to those of labels of these chances."""

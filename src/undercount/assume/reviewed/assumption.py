@@ -118,7 +118,8 @@ class Reviewed(Assumption):
                 f"{named('labels', repr('any'))}",
                 argument="labels",
             )
-        reviews, rows = self.reviews, {name: m.rows("reviews") for name, m in models.items()}
+        reviews = next(iter(models.values())).weigh_reviews(self.reviews)
+        rows = {name: m.rows("reviews") for name, m in models.items()}
         planned = plan_model(reviews, {name: each.scores for name, each in rows.items()})
         whose = {name: model.review_clusters(reviews) for name, model in models.items()}
         counts = models[planned].counts
