@@ -29,7 +29,11 @@ reveal_type(uc.ScoreCounts.from_rows(y, score) + uc.ScoreCounts.from_rows(y, sco
 reveal_type(uc.SelectionModel().fit(score, y))  # type: .SelectionModel
 reveal_type(uc.__version__)  # type: "str"
 uc.evaluate(y, score, prevalance=0.3)  # error: Unexpected keyword argument "prevalance"
-uc.evaluate(y, score, sampling="case control")  # error: No overload variant
+uc.evaluate(y, score, threshold="high")  # error: No overload variant
+uc.compare(y, {"a": score, "b": score}, prevalance=0.3)  # error: Unexpected keyword argument
+uc.RandomLabels(0.3, sampling="case control")  # error: incompatible type
+uc.RandomLabels(0.3, label_purity=0.9)  # error: Unexpected keyword argument "label_purity"
+uc.displays.RocDisplay.from_predictions(y, score, prevalance=0.3)  # error: Unexpected keyword
 uc.metrics.precision(y, score, threshold=0.3, prevalance=0.3)  # error: Unexpected keyword argument
 uc.metrics.roc_auc(y, score, prevalance=0.3)  # error: Unexpected keyword argument "prevalance"
 uc.metrics.precison(y, score)  # error: has no attribute "precison"

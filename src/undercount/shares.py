@@ -79,11 +79,11 @@ class Shares:
     ) -> None:
         _check_sampling(sampling)
         share, share_interval, share_error = _read(unlabeled_prevalence, "unlabeled_prevalence")
-        purity, purity_interval, purity_error = _read(label_purity, "label_purity")
+        purity, purity_interval, purity_error = _read(label_purity, "purity")
         highest_share = share_interval.high if share_interval else share
         lowest_purity = purity_interval.low if purity_interval else purity
         if lowest_purity <= 0:
-            raise InputError(f"{named('label_purity')} must be in (0, 1]; got {label_purity}")
+            raise InputError(f"{named('purity')} must be in (0, 1]; got {label_purity}")
         # An estimate's interval may touch; only values and ranges that were stated must be apart.
         stated = not isinstance(unlabeled_prevalence, Estimate)
         if share_interval and abs(highest_share - lowest_purity) <= _ROUNDING:
@@ -200,7 +200,7 @@ class Shares:
                 f"{named('prevalence')}"
             )
         counts.require("positive", "unlabeled")
-        known = _read(label_purity, "label_purity")[0] * counts.n_positive
+        known = _read(label_purity, "purity")[0] * counts.n_positive
         lowest = known / (known + counts.n_unlabeled)
 
         def share(frequency: float) -> float:
@@ -229,7 +229,7 @@ class Shares:
         Positives cannot be fewer than those labelled, nor the unlabeled rows purer than the labels.
         """
         counts.require("positive", "unlabeled")
-        purity, span, _ = _read(label_purity, "label_purity")
+        purity, span, _ = _read(label_purity, "purity")
         known = purity * counts.n_positive
         low = known / scale
         high = (known + (span.low if span else purity) * counts.n_unlabeled) / scale
@@ -395,7 +395,7 @@ def clip_purity(purity: Any, share: float) -> Any:
 def _refuse_impurer(share: float, purity: float) -> None:
     raise InputError(
         f"labelled rows must be purer than unlabeled ones: {named('unlabeled_prevalence')} < "
-        f"{named('label_purity')}; got {share:.6g} and {purity:.6g}, so "
+        f"{named('purity')}; got {share:.6g} and {purity:.6g}, so "
         f"{named('unlabeled_prevalence')} must be in [0, {purity:.6g})"
     )
 
@@ -410,7 +410,7 @@ def _least_prevalence(counts: ScoreCounts, label_purity: Share, prevalence: Shar
     value, span, _ = _read(prevalence, "prevalence")
     lowest = span.low if span else value
     total = counts.n_rows
-    labelled = _read(label_purity, "label_purity")[0] * counts.n_positive / total
+    labelled = _read(label_purity, "purity")[0] * counts.n_positive / total
     if not 0 < lowest < labelled * (1 - 1e-12):
         return None
     size = total**2 / sum(counts.squared_weight)  # Kish's effective number of rows
@@ -436,7 +436,7 @@ def _cut_range(counts: ScoreCounts, label_purity: Share, prevalence: Share) -> S
         return prevalence
     counts.require("positive", "unlabeled")
     low, high = _ends(prevalence, "prevalence")
-    least = _read(label_purity, "label_purity")[0] * counts.n_positive / counts.n_rows
+    least = _read(label_purity, "purity")[0] * counts.n_positive / counts.n_rows
     if not low < least * (1 - 1e-12) < high:
         return prevalence
     warn(
@@ -563,7 +563,7 @@ def _estimated(counts: ScoreCounts, share: Any, label_purity: Share) -> Share:
         return cast("Share", share)
     if not hasattr(share, "unlabeled_prevalence_"):
         share = copy.deepcopy(share).fit(counts)
-    refuse_other_purity(share, _read(label_purity, "label_purity")[0])
+    refuse_other_purity(share, _read(label_purity, "purity")[0])
     return cast("Share", share.estimate())
 
 
@@ -592,10 +592,10 @@ def refuse_other_purity(estimator: Any, purity: float) -> None:
         raise InputError(
             f"{name} finds share and purity together, here a purity of {found:.3g}; fit it and "
             "pass both: unlabeled_prevalence=fitted.unlabeled_prevalence_, "
-            "label_purity=fitted.label_purity_"
+            "purity=fitted.label_purity_"
         )
     if found is None and purity < 1 and getattr(estimator, "_pure_labels", False):
         raise InputError(
-            f"{name} takes every label for right, so at label_purity {purity:.3g} it answers with "
+            f"{name} takes every label for right, so at purity {purity:.3g} it answers with "
             "another share; pass NoisyConsensus(), which allows for wrong labels, or a number"
         )

@@ -65,9 +65,11 @@ def test_page_and_library_say_the_same_of_a_moved_share(
         warnings.simplefilter("ignore")
         moved = uc.evaluate(
             numbers.rebuilt(opened.facts()),
-            unlabeled_prevalence=SHARE,
-            label_purity=evaluation.shares.label_purity,
-            sampling=evaluation.shares.sampling,
+            assume=uc.RandomLabels(
+                unlabeled_prevalence=SHARE,
+                purity=evaluation.shares.label_purity,
+                sampling=evaluation.shares.sampling,
+            ),
             threshold=evaluation.threshold,
         )
     moved = replace(moved, claim=evaluation.verdict.claim)

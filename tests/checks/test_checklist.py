@@ -301,7 +301,7 @@ def test_scores_in_single_precision_are_compared_as_exactly_by_every_route():
     single = np.round(score, 1).astype(np.float32)
     chance, days = np.linspace(0.3, 0.8, len(y)), np.arange(len(y)) % 300.0
     found = np.where(y == 1, days + 20, np.nan)
-    models = {"propensity": chance, "threshold": 0.7}
+    models = {"assume": uc.LabelPropensity(chance), "threshold": 0.7}
     for call in (
         lambda s: uc.evaluate(y, s, **models),
         lambda s: uc.compare(y, {"a": s, "b": -s}, **models),

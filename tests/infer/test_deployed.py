@@ -149,7 +149,7 @@ def test_a_requirement_is_judged_where_the_model_will_work():
     assert "where" not in str(here.require("precision >= 0.3"))
 
 
-@pytest.mark.parametrize("options", [{}, {"propensity": np.full(4000, 0.5), "prevalence": None}])
+@pytest.mark.parametrize("options", [{}, {"assume": uc.LabelPropensity(np.full(4000, 0.5))}])
 def test_every_form_says_where_a_claim_is_judged(options, tmp_path):
     claiming = deployed(**options).claiming("precision >= 0.3")
     assert claiming.verdict.light == "unsupported"

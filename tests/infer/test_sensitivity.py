@@ -166,8 +166,7 @@ def test_everything_is_said_where_chance_puts_recall_above_1(complete, tmp_path)
     y, score = complete
     options = {
         "unlabeled": 0,
-        "unlabeled_prevalence": 0.3,
-        "label_purity": 0.995,
+        "assume": uc.RandomLabels(unlabeled_prevalence=0.3, purity=0.995),
         "threshold": 1.0,
     }
     evaluation = uc.evaluate(y, score, **options)

@@ -1,4 +1,4 @@
-"""The rows of the matrix: each assumption as the arguments by which a user states it.
+"""The rows of the matrix: each assumption as the object by which a user states it.
 
 Nothing here knows of a feature. What has another interface than `evaluate` (`SelectionModel`) gets
 an adapter that offers the same questions, as far as there are any.
@@ -15,7 +15,6 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.matrix import rows
 
 import undercount as uc
-from undercount.assume.builder import assumption_of
 from undercount.infer.metric_row import MetricRow
 from undercount.show.selection import SelectionReport, selection_document, selection_page
 
@@ -30,12 +29,11 @@ class AbsentError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Assumption:
-    """Labels, and the arguments that say how they came about."""
+    """Labels, and what is assumed of how they came about."""
 
     name: str
     labels: Any
-    options: dict[str, Any] = field(default_factory=dict)
-    plan_options: dict[str, Any] | None = None  # where a plan takes fewer
+    assume: Any = None
     results: dict[Any, Any] = field(default_factory=dict)  # equal calls are made once
 
     def evaluate(self, y=None, score=None, **more):
@@ -48,12 +46,10 @@ class Assumption:
         return self._call(uc.compare, self.labels, models, **more)
 
     def measure(self, metric, **more):
-        assumed = assumption_of(self.options)
-        return getattr(uc.metrics, metric)(self.labels, rows.SCORE, assume=assumed, **more)
+        return getattr(uc.metrics, metric)(self.labels, rows.SCORE, assume=self.assume, **more)
 
     def plan(self, **more):
-        assumed = assumption_of(self.options)
-        return uc.plan_reviews(self.labels, rows.SCORE, assume=assumed, **more)
+        return uc.plan_reviews(self.labels, rows.SCORE, assume=self.assume, **more)
 
     def display(self, display, **more):
         """Make a display of the evaluation at the threshold."""
@@ -64,7 +60,7 @@ class Assumption:
     def score(self, metric, **more):
         """Score a model on scikit-learn's road, where -1 means unlabeled."""
         labels = np.nan_to_num(self.labels, nan=-1)
-        scorer = uc.make_scorer(metric, assume=assumption_of(self.options), **more)
+        scorer = uc.make_scorer(metric, assume=self.assume, **more)
         return scorer(ScoreColumn().fit(None, None), rows.SCORE[:, np.newaxis], labels)
 
     def once(self, name, ask):
@@ -74,15 +70,15 @@ class Assumption:
         return self.results[name]
 
     def _call(self, function, *given, **more):
-        options = self.options
-        if "reviews" in options and more.get("sample_weight") is not None:  # they have their own
-            seen = options["reviews"]
-            weight = np.asarray(more["sample_weight"])[seen.rows]
-            options = {**options, "reviews": replace(seen, weight=weight)}
+        assume, weight = self.assume, more.get("sample_weight")
+        if isinstance(assume, uc.Reviewed) and weight is not None:  # reviews have their own
+            reviews = assume.reviews
+            own = replace(reviews, weight=np.asarray(weight)[reviews.rows])
+            assume = replace(assume, reviews=own)
         key = (function, *map(_key, given), *sorted((name, _key(v)) for name, v in more.items()))
         if key not in self.results:
             try:
-                self.results[key] = function(*given, **{**options, **more})
+                self.results[key] = function(*given, assume=assume, **more)
             except (uc.InputError, TypeError) as error:
                 self.results[key] = error
         result = self.results[key]
@@ -111,7 +107,7 @@ class ScoreColumn(ClassifierMixin, BaseEstimator):
 
 
 class SelectionAssumption(Assumption):
-    """A selection model, which has an interface of its own."""
+    """A selection model, which has an interface of its own: its parameters are what is assumed."""
 
     def evaluate(self, y=None, score=None, *, threshold=None, **more):
         if y is not None or more:
@@ -131,7 +127,7 @@ class SelectionAssumption(Assumption):
         raise AbsentError("plan")
 
     def _fit(self, score):
-        options = dict(self.options)
+        options = dict(self.assume)
         columns = {"X": options.pop("X")} if "X" in options else {}
         model = uc.SelectionModel(**options, random_state=0)
         return self.once(_key(score), lambda: model.fit(score, self.labels, **columns))
@@ -192,12 +188,11 @@ def assumptions(times=1, *, complete=False):
     fair = rows_of(rows.FAIR)
     reviews = rows.make_reviews(1.0 if complete else 0.25, times)
     answered = [
-        Assumption(f"reviews, labels {labels}", fair, {"reviews": reviews, "labels": labels},
-                   {"reviews": reviews})
+        Assumption(f"reviews, labels {labels}", fair, uc.Reviewed(reviews, labels=labels))
         for labels in ("any", "random")
-    ]  # fmt: skip
+    ]
     known = rows.TRUTH.astype(float) if complete else rows.AUDITED
-    answered.append(Assumption("audited", rows_of(known), {"audited": True}))
+    answered.append(Assumption("audited", rows_of(known), uc.RandomAudit()))
     if complete:
         return {assumption.name: assumption for assumption in answered}
     late = uc.prevalence.LateLabels().fit(
@@ -209,28 +204,24 @@ def assumptions(times=1, *, complete=False):
     looked = rows_of(rows.LOOKED_BY_CHANCE)
     error = uc.Estimate(rows.HIDDEN, rows.HIDDEN - 0.06, rows.HIDDEN + 0.06, 0.03)
     every = [
-        Assumption("prevalence given", fair, {"prevalence": rows.PREVALENCE}),
-        Assumption("range", fair, {"prevalence": (0.34, 0.41)}),
-        Assumption("Estimate", fair, {"unlabeled_prevalence": error}),
-        Assumption("estimated", fair),
+        Assumption("prevalence given", fair, uc.RandomLabels(rows.PREVALENCE)),
+        Assumption("range", fair, uc.RandomLabels((0.34, 0.41))),
+        Assumption("Estimate", fair, uc.RandomLabels(unlabeled_prevalence=error)),
+        Assumption("estimated", fair, uc.RandomLabels()),
         Assumption(
-            "estimated by bootstrap", fair, {"prevalence_interval": "bootstrap", "n_resamples": 20}
+            "estimated by bootstrap", fair, uc.RandomLabels(interval="bootstrap", n_resamples=20)
         ),
         Assumption(
-            "impure",
-            rows_of(rows.IMPURE),
-            {"prevalence": rows.PREVALENCE, "label_purity": rows.PURITY},
+            "impure", rows_of(rows.IMPURE), uc.RandomLabels(rows.PREVALENCE, purity=rows.PURITY)
         ),
-        Assumption("case-control", fair, {"prevalence": rows.HIDDEN, "sampling": "case-control"}),
+        Assumption("case-control", fair, uc.RandomLabels(rows.HIDDEN, sampling="case-control")),
         Assumption(
-            "propensity known", rows_of(rows.BY_CHANCE), {"propensity": rows_of(rows.CHANCE)}
+            "propensity known", rows_of(rows.BY_CHANCE), uc.LabelPropensity(rows_of(rows.CHANCE))
         ),
-        Assumption(
-            "propensity by classifier", looked, {"propensity": tree, "covariates": covariates}
-        ),
-        Assumption("late labels", late.labels_, {"propensity": late}),
+        Assumption("propensity by classifier", looked, uc.LabelPropensity(tree, covariates)),
+        Assumption("late labels", late.labels_, uc.DelayedLabels.of(late)),
         *answered,
-        Assumption("two sources", rows_of(sources.labels_), {"unlabeled_prevalence": sources}),
+        Assumption("two sources", rows_of(sources.labels_), uc.RandomLabels(estimator=sources)),
         SelectionAssumption(
             "selection by score", rows_of(rows.LOOKED_BY_SCORE), {"method": "own-score"}
         ),

@@ -253,9 +253,10 @@ def _used(assumed):
 
     Of late labels those that are old enough; of labelled rows drawn apart the others.
     """
-    late, sampling = (assumed.options.get(name) for name in ("propensity", "sampling"))
-    used = np.isnan(assumed.labels) if sampling == "case-control" else np.ones(len(SCORE), bool)
-    return getattr(late, "usable_", used)
+    if isinstance(assumed.assume, uc.DelayedLabels):
+        return assumed.assume.late.usable_
+    apart = getattr(assumed.assume, "apart", False)  # a selection model is of one sample
+    return np.isnan(assumed.labels) if apart else np.ones(len(SCORE), bool)
 
 
 @law("estimate = decision display", metrics=("expected_cost", "net_benefit"))

@@ -102,7 +102,9 @@ def test_a_further_round_draws_new_rows_of_the_same_strata(rows):
     np.testing.assert_array_equal(second.design.edges, first.design.edges)
     both = second.answered(truth[second.rows])
     assert both.n_answered == 110
-    found = uc.evaluate(y, score, unlabeled=0, reviews=both, threshold=1.5, labels="any")
+    found = uc.evaluate(
+        y, score, unlabeled=0, assume=uc.Reviewed(both, labels="any"), threshold=1.5
+    )
     assert found.recovery.reviewed.n_answered == 110
     assert second.expected[50]["f1"] < first.expected[50]["f1"]
 
@@ -173,7 +175,11 @@ def test_a_further_round_is_priced_by_what_was_found():
     reviews = plan.answered(truth[plan.rows])
     more = uc.plan_reviews(y, score, budget=300, reviews=reviews, **common)
     found = uc.evaluate(
-        y, score, unlabeled=0, threshold=1.7, labels="any", reviews=more.answered(truth[more.rows])
+        y,
+        score,
+        unlabeled=0,
+        threshold=1.7,
+        assume=uc.Reviewed(more.answered(truth[more.rows]), labels="any"),
     )
     achieved = next(row.estimate for row in found.rows if row.metric == "f1")
     half = (achieved.high - achieved.low) / 2

@@ -26,7 +26,9 @@ def test_the_price_is_that_of_the_plan_and_comes_true():
             y, score, unlabeled=0, threshold=1.5, budget=100, goal="precision", random_state=seed
         )
         reviews = plan.answered(truth[plan.rows])
-        after = uc.evaluate(y, score, unlabeled=0, threshold=1.5, reviews=reviews, labels="any")
+        after = uc.evaluate(
+            y, score, unlabeled=0, threshold=1.5, assume=uc.Reviewed(reviews, labels="any")
+        )
         widths.append((after.rows[1].estimate.high - after.rows[1].estimate.low) / 2)
     assert np.mean(widths) == pytest.approx(price.after, rel=0.25)
 
@@ -34,9 +36,9 @@ def test_the_price_is_that_of_the_plan_and_comes_true():
 @pytest.mark.parametrize(
     "options",
     [
-        {"sampling": "case-control", "unlabeled_prevalence": 0.08},
+        {"assume": uc.RandomLabels(unlabeled_prevalence=0.08, sampling="case-control")},
         {"sample_weight": np.linspace(0.5, 1.5, 6000), "prevalence": 0.1},
-        {"label_purity": 0.9, "prevalence": 0.1},
+        {"assume": uc.RandomLabels(0.1, purity=0.9)},
     ],
 )
 def test_no_price_where_no_plan_is_made(options):
@@ -74,7 +76,7 @@ def test_what_is_lacking_is_what_a_further_plan_needs_and_comes_true(top):
         said.append(usual)
         needed.append(further.budget_for("recall", 0.1))
         joined = further.answered(truth[further.rows])
-        recall = uc.evaluate(y, score, reviews=joined, labels="any", **given)["recall"]
+        recall = uc.evaluate(y, score, assume=uc.Reviewed(joined, labels="any"), **given)["recall"]
         got.append((recall.high - recall.low) / 2)
         promised.append(further.expected_range[150]["recall"].high)
     assert np.sum(np.array(got) <= promised) >= 5

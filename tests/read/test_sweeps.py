@@ -82,7 +82,7 @@ def test_models_are_not_followed_along_a_share_that_is_determined(name):
     models = {"one": drawn["score"], "other": other}
     if name == "audited":
         known = np.where(drawn["seen"], drawn["truth"], np.nan)
-        found = uc.compare(known, models, audited=True, threshold=CUT)
+        found = uc.compare(known, models, assume=uc.RandomAudit(), threshold=CUT)
     else:
         plan = uc.plan_reviews(
             drawn["chosen"], drawn["score"], unlabeled=0, threshold=CUT, budget=250

@@ -65,7 +65,7 @@ def test_the_share_may_move_as_far_as_said(rows):
         ({"unlabeled_prevalence": 0.17}, "if 17 % are hidden"),
         ({"label_frequency": 0.5}, "if 50 % of the positives are labelled"),
         (
-            {"unlabeled_prevalence": 0.17, "label_purity": 0.98},
+            {"assume": uc.RandomLabels(unlabeled_prevalence=0.17, purity=0.98)},
             "if 17 % are hidden and 98 % of the labels are right",
         ),
     ],
@@ -339,7 +339,7 @@ def test_what_is_safe_at_every_share_names_that_labels_must_be_right(rows):
     assert "needs random labels, prevalence, right labels" in met
     facts = json.loads(evaluation.to_json())["models"][0]
     assert all("right labels" in row["needs"] for row in facts["metrics"])
-    told = uc.evaluate(y, score, prevalence=SHARE, threshold=1.0, label_purity=0.95)
+    told = uc.evaluate(y, score, assume=uc.RandomLabels(SHARE, purity=0.95), threshold=1.0)
     assert "right labels" not in told["precision"].needs
     assert "right labels" not in str(told)
 

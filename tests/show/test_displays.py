@@ -205,7 +205,9 @@ def test_precision_and_recall_shown_are_numbers_from_0_to_1(sampling, purity):
     score = rng.normal(truth)
     score[[*np.flatnonzero(y == 1)[:3], np.flatnonzero(y != 1)[0]]] = 9  # of four, three labelled
     display = uc.displays.PrecisionRecallDisplay.from_predictions(
-        y, score, unlabeled_prevalence=0.15, label_purity=purity, sampling=sampling
+        y,
+        score,
+        assume=uc.RandomLabels(unlabeled_prevalence=0.15, purity=purity, sampling=sampling),
     )
     assert np.nanmax(display.curve.precision) > 1.1  # or there would be nothing to pull
     for column in display.frame().values():
@@ -425,7 +427,7 @@ def test_negatives_of_reviews_of_every_row_are_the_negatives(labels):
     truth, score, label = drawn["truth"], drawn["score"], drawn["random"]
     plan = uc.plan_reviews(label, score, unlabeled=0, budget=int((label == 0).sum()), threshold=CUT)
     reviews = plan.answered(truth[plan.rows])
-    found = uc.evaluate(label, score, unlabeled=0, reviews=reviews, labels=labels)
+    found = uc.evaluate(label, score, unlabeled=0, assume=uc.Reviewed(reviews, labels=labels))
     display = uc.displays.HistogramDisplay.from_evaluation(found)
     columns = display.frame()
     edges = np.append(columns["left"], columns["left"][-1] + display.marks["width"])

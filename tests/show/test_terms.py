@@ -37,7 +37,7 @@ def test_every_row_need_and_code_of_an_evaluation_is_explained():
     truth = rng.random(800) < 0.3
     y = np.where(truth & (rng.random(800) < 0.5), 1.0, np.nan)
     score = rng.normal(1.5 * truth)
-    for options in ({"prevalence": 0.3}, {}, {"prevalence": 0.3, "label_purity": 0.95}):
+    for options in ({"prevalence": 0.3}, {}, {"assume": uc.RandomLabels(0.3, purity=0.95)}):
         evaluation = uc.evaluate(y, score, threshold=1.0, **options)
         printed = {row.metric for row in evaluation.rows}
         printed |= {need for row in evaluation.rows for need in row.estimate.needs}

@@ -97,7 +97,7 @@ def _crowded_check(name: str, needed: float, allowed: float) -> Check:
         f"labels are no fair sample: with as many labels as it has, {percent(needed)} of the "
         f"unlabeled rows with {name} would be positive, and their scores allow at most "
         f"{percent(allowed)}; such rows are labelled more often than others",
-        f"find out the chances of a label and pass {named('propensity')}",
+        f"find out the chances of a label and assume {named('LabelPropensity')}",
     )
 
 
@@ -120,7 +120,7 @@ class FewLabels:
             f"rows of the same scores have {self.expected:,.0f} elsewhere (p = {self.p_value:.2g}, "
             "were their positives half as frequent): they are labelled less often, or hold far "
             "fewer positives than their scores say",
-            f"review some of these rows, leave them out, or pass {named('propensity')}",
+            f"review some of these rows, leave them out, or assume {named('LabelPropensity')}",
         )
 
 

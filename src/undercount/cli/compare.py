@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from undercount.cli.arguments import Options, with_options
+from undercount.cli.assumption import assumption_by_options
 from undercount.cli.command import Command, print_notes, prints, progress, tell_page
 from undercount.cli.gate import report_verdict
 from undercount.cli.options import (
@@ -18,9 +19,7 @@ from undercount.cli.options import (
     model_gate_options,
     output_options,
     reading_options,
-    review_arguments,
     review_options,
-    share_arguments,
     share_options,
     thresholds_of,
 )
@@ -87,16 +86,17 @@ def compare(options: Options) -> int:
         comparison = compare_rows(
             rows.labels,
             rows.scores,
+            assume=assumption_by_options(options, rows.sampling, rows.chance),
             threshold=thresholds,
             top=options["top"],
             by=options["by"],
             sample_weight=rows.weights,
             question=options["question"],
             cluster=rows.cluster,
-            propensity=rows.chance,
             deploy_prevalence=options["deploy_prevalence"],
-            **review_arguments(options),
-            **share_arguments(options, rows.sampling),
+            target=options["target"],
+            confidence_level=options["confidence_level"],
+            random_state=options["seed"],
         )
     verdict = comparison.judge(conditions)
     _write(comparison, rows, options)

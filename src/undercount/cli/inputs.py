@@ -8,7 +8,7 @@ import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import duckdb
 import numpy as np
@@ -34,6 +34,7 @@ from undercount.count.stored_columns import as_numbers, numbers_of
 from undercount.counts import ALL_LABELLED, ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError
+from undercount.shares import Sampling
 
 if TYPE_CHECKING:
     from undercount.infer.scored_rows import ScoredRows
@@ -77,7 +78,7 @@ class Reading:
     """
 
     counts: dict[str, ScoreCounts]
-    sampling: str
+    sampling: Sampling
     notes: list[str] = field(default_factory=list)
     segments: dict[str, dict[Hashable, ScoreCounts]] = field(default_factory=dict)
     sources: tuple[int, int, int, int] | None = None  # found by first, second, both, of rows
@@ -98,7 +99,7 @@ class ModelColumns:
 
     labels: FloatArray
     scores: dict[str, FloatArray]
-    sampling: str
+    sampling: Sampling
     notes: list[str]
     weights: FloatArray | None = None
     place: NDArray[np.intp] | None = None
@@ -699,7 +700,7 @@ def _read_counts_files(paths: Sequence[str], options: Options) -> Reading:
             "judge them one by one"
         )
     counts = {name: file.counts for name, file in files.items()}
-    return Reading(counts, samplings.pop(), [f"{path}: counts" for path in paths])
+    return Reading(counts, cast("Sampling", samplings.pop()), [f"{path}: counts" for path in paths])
 
 
 def _refuse(options: Options, names: Sequence[str], beside: str, why: str) -> None:

@@ -3,16 +3,12 @@
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from undercount.cli.arguments import DEBUGGING, Options
+from undercount.cli.arguments import DEBUGGING
 from undercount.errors import InputError
-
-if TYPE_CHECKING:
-    from undercount.assume.base import Assumption, Wanted
-    from undercount.cli.inputs import Reading
 
 NUMBER = r"([0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?)\s*(%?)"
 # One segment's share: its name up to the last "=" before a number.
@@ -398,43 +394,6 @@ class TopType(click.ParamType):  # type: ignore[type-arg]  # generic in newer cl
             return read_top(value)
         except InputError as error:
             self.fail(str(error), param, ctx)
-
-
-def share_arguments(options: Options, sampling: str) -> dict[str, Any]:
-    """Return the keyword arguments of `evaluate` that share options give."""
-    names = ("prevalence", "unlabeled_prevalence", "label_frequency", "label_purity", "target")
-    return {
-        **{name: options.get(name) for name in (*names, "confidence_level")},
-        "sampling": options["sampling"] or sampling,
-        "random_state": options["seed"],
-    }
-
-
-def wanted_and_assumed(
-    options: Options, reading: "Reading", progress: Any = None
-) -> "tuple[Wanted, Assumption]":
-    """Return what options ask of every model, and what they and the rows say of the labels."""
-    from undercount.assume.base import Wanted  # noqa: PLC0415 - only when needed
-    from undercount.assume.builder import assumption_of  # noqa: PLC0415
-
-    given = share_arguments(options, reading.sampling) | review_arguments(options)
-    given["propensity"] = reading.propensity
-    given |= {name: options[name] for name in ("prevalence_interval", "n_resamples")}
-    wanted = Wanted(
-        given.pop("target"),
-        given.pop("confidence_level"),
-        options.get("top"),
-        list(options.get("metrics") or ()) or None,
-        given.pop("random_state"),
-        progress,
-    )
-    return wanted, assumption_of(given)
-
-
-def review_arguments(options: Options) -> dict[str, Any]:
-    """Return the keyword arguments of `evaluate` that review options and verdicts give."""
-    given = {name: options[name] for name in ("labels", "sequential", "audited") if options[name]}
-    return {"reviews": options["verdicts"], **given} if "verdicts" in options else given
 
 
 def thresholds_of(given: Sequence[float], scores: Sequence[str]) -> Any:

@@ -9,7 +9,10 @@ ALIASES = {
     "random_state": "seed",
     "sample_weight": "weight",
     "X": "features",
-    "propensity": "chance",
+    "purity": "label_purity",
+    "interval": "prevalence_interval",
+    "RandomAudit": "audited",
+    "LabelPropensity": "chance",
 }
 
 

@@ -49,7 +49,7 @@ def refuse_carried() -> InputError:
     """Return the refusal of another prevalence where verdicts on rows tell what there is here."""
     return InputError(
         f"{named('deploy_prevalence')} carries over rates that labels tell; leave "
-        f"{named('reviews')} and {named('audited')} out",
+        f"{named('reviews')} and {named('RandomAudit')} out",
         argument="deploy_prevalence",
     )
 

@@ -50,7 +50,7 @@ def estimate_end_by_end(
     Assumes: the error of the share is independent of the chance of the labels, and its interval
     has the same confidence level.
     Wrong when: few rows are labelled and the share hangs on the same few; `evaluate` with
-    ``prevalence_interval="combined"`` resamples both together.
+    ``RandomLabels(interval="combined")`` resamples both together.
     """
     options: dict[str, Any] = {
         "threshold": threshold,

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from inspect import signature
-from typing import TYPE_CHECKING, Any, overload
+from pathlib import Path
+from typing import Any, overload
 
-from undercount.assume.base import Assumption, Pairing
+from undercount.assume.base import Assumption, Pairing, Wanted
 from undercount.assume.builder import assumption_of
 from undercount.checks.percentages import percents_beside
 from undercount.count.arrays import refuse_other_order
@@ -27,6 +27,9 @@ from undercount.estimate import Estimate
 from undercount.infer.difference import AREAS, POINTS, TARGET_OF, Difference, Question
 from undercount.infer.heads import threshold_of_top
 from undercount.infer.metric_name import short_number
+from undercount.infer.mixture import Target
+from undercount.infer.resampled import Progress
+from undercount.infer.reviews.verdicts import Reviews
 from undercount.infer.scored_rows import (
     count_model,
     name_columns,
@@ -35,15 +38,10 @@ from undercount.infer.scored_rows import (
 from undercount.infer.workload import Workload
 from undercount.metric_facts import FACTS, OUT_OF_FOLD, RIGHT_LABELS
 from undercount.read.contest import Contest, parse_conditions
-from undercount.read.evaluate import evaluate
-from undercount.read.evaluate_models import evaluate_models, split_options
+from undercount.read.evaluate_models import evaluate_models
 from undercount.read.evaluation import NOTHING, Evaluation, render
 from undercount.read.leaderboard import Standing, standings, turn
 from undercount.read.requirement import Requirement, Verdict, check_words
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 # What is compared if each model flags as many rows: of so many, how many are real.
 WORKLOAD_METRICS = ("precision", "recall")
@@ -395,13 +393,23 @@ def compare(
     *,
     assume: Assumption | None = None,
     label: str | None = None,
+    prevalence: Any = None,
+    unlabeled_prevalence: Any = None,
+    label_frequency: Any = None,
+    reviews: Reviews | str | Path | None = None,
+    unlabeled: float | None = None,
+    sample_weight: Any = None,
+    cluster: Any = None,
+    deploy_prevalence: float | None = None,
     threshold: float | Mapping[str, float] | None = None,
     top: float | None = None,
     by: str | None = None,
-    unlabeled: float | None = None,
-    sample_weight: Any = None,
     question: Question = "population",
-    **options: Any,
+    metrics: Sequence[str] | None = None,
+    target: Target | None = None,
+    confidence_level: float = 0.95,
+    random_state: int | None = 0,
+    progress: Progress | None = None,
 ) -> Comparison:
     """Compare models on the same rows.
 
@@ -423,6 +431,10 @@ def compare(
         How the labels came about, as in `evaluate`.
     label : str, optional
         Of a frame the column of labels.
+    prevalence, unlabeled_prevalence, label_frequency, reviews, unlabeled, sample_weight, cluster
+        As in `evaluate`.
+    deploy_prevalence : float, optional
+        As in `evaluate`, of every model.
     threshold : float or mapping, optional
         One for all models or one a model; adds metrics at a threshold.
     top : number, optional
@@ -431,18 +443,14 @@ def compare(
     by : str, optional
         The metric that decides; by default F1 at the thresholds, without them the ROC AUC.
         One that needs a threshold is read at each model's last of the `top` rows if none is given.
-    unlabeled : number, optional
-        As in `evaluate`.
-    sample_weight : array-like, optional
-        Importance of each row.
     question : {"population", "rows"}
         What differences, their intervals, p-values and chances of being better speak of. By
         default which model is better where these rows come from, as if other rows were drawn;
         "rows" asks which is better on these very rows, where only the choice of the labelled
         ones is random. Read as the first, the second calls equal models different too often, the
         more so the more positives are labelled. The models' own numbers keep their `target`.
-    **options
-        The other arguments of `evaluate`.
+    metrics, target, confidence_level, random_state, progress
+        As in `evaluate`, of every model.
 
     Notes
     -----
@@ -467,7 +475,7 @@ def compare(
     if label is not None or is_frame(y):
         backend = backend_of(y) if is_frame(y) else ""
         frame = y
-        options["cluster"] = take_column(y, "cluster", options.get("cluster"))
+        cluster = take_column(y, "cluster", cluster)
         sample_weight = take_column(y, "sample_weight", sample_weight)
         y, scores = _take_models(y, label, scores)
     if not isinstance(scores, Mapping):
@@ -480,12 +488,14 @@ def compare(
     check_choice("question", question, tuple(TARGET_OF))
     if by is not None:
         check_name("by", by)
-    unknown = sorted(set(options) - set(signature(evaluate).parameters))
-    if unknown:
-        raise TypeError(f"compare() got an unexpected keyword argument {unknown[0]!r}")
-    wanted, given = split_options(options)
-    there, cluster = given.pop("deploy_prevalence", None), given.pop("cluster", None)
-    assumption = assumption_of({"assume": assume, **given})
+    wanted = Wanted(target, confidence_level, None, metrics, random_state, progress)
+    assumption = assumption_of(
+        assume,
+        prevalence=prevalence,
+        unlabeled_prevalence=unlabeled_prevalence,
+        label_frequency=label_frequency,
+        reviews=reviews,
+    )
     columns = assumption.columns
     if frame is not None:
         columns = {name: take_column(frame, name, each) for name, each in columns.items()}
@@ -504,9 +514,9 @@ def compare(
         counted[name] = replace(model.with_clusters(cluster), backend=backend)
     evaluations = evaluate_models(counted, wanted, assumption)
     first = next(iter(evaluations.values()))
-    if there is not None:
-        there = first.recovery.read_prevalence(there)
-    evaluations = {n: replace(each, deploy_prevalence=there) for n, each in evaluations.items()}
+    if deploy_prevalence is not None:
+        there = first.recovery.read_prevalence(deploy_prevalence)
+        evaluations = {n: replace(each, deploy_prevalence=there) for n, each in evaluations.items()}
     metrics = (*AREAS, *POINTS) if thresholds else AREAS
     by = by or ("f1" if thresholds else "roc_auc")
     if by not in metrics:
@@ -527,8 +537,8 @@ def _check_comparable(assumption: Assumption) -> None:
     tests_only = "covariates" in assumption.columns and not assumption.fits_columns
     if tests_only:
         raise InputError(
-            f"compare takes {named('covariates')} for a {named('propensity')} that is a "
-            "classifier; evaluate one model with them to test for fair labels",
+            f"compare takes {named('covariates')} for LabelPropensity with a classifier; evaluate "
+            "one model with them to test for fair labels",
             argument="covariates",
         )
 

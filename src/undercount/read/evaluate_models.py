@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from undercount.assume.base import Assumption, Recovery, Wanted
 from undercount.assume.builder import assumption_of
@@ -41,16 +40,10 @@ def evaluate_models(
         How the labels came about; None: at random, their share estimated.
     """
     check_wanted(wanted)
-    assume = assumption_of({}) if assume is None else assume
+    assume = assumption_of(assume)
     assume.check_rows(next(iter(models.values())))
     recoveries = assume.recover(models, wanted)
     return {name: make_whole(name, each, wanted) for name, each in recoveries.items()}
-
-
-def split_options(options: Mapping[str, Any]) -> tuple[Wanted, dict[str, Any]]:
-    """Return what is asked of every model, and what is said of the labels."""
-    asked = {name: options[name] for name in Wanted._fields if name in options}
-    return Wanted(**asked), {name: value for name, value in options.items() if name not in asked}
 
 
 def check_wanted(wanted: Wanted) -> None:

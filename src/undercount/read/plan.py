@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.assume.base import Assumption
-from undercount.assume.builder import supposed_by
+from undercount.assume.builder import assumption_of, supposed_by
 from undercount.checks.flagged import rounding_check
 from undercount.count.arrays import read_labels, read_pair, read_scores, read_weights
 from undercount.count.knots import rounded_knots
@@ -428,9 +428,10 @@ def plan_reviews(
     )
     confidence_level = check_confidence_level(confidence_level)
     if assume is not None:
-        said = {"prevalence": prevalence, "unlabeled_prevalence": unlabeled_prevalence}
+        shares = {"prevalence": prevalence, "unlabeled_prevalence": unlabeled_prevalence}
+        assumption = assumption_of(assume, reviews=reviews, **shares)
         model = count_model(labels, scores, UNLABELED, None, None, compact=True)
-        told = supposed_by(assume, model, {**said, "reviews": reviews})
+        told = supposed_by(assumption, model)
         reviews = told.get("reviews")
         prevalence, unlabeled_prevalence = map(told.get, ("prevalence", "unlabeled_prevalence"))
     if reviews is not None and not isinstance(reviews, Reviews):

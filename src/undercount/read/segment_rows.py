@@ -44,7 +44,7 @@ class SegmentModels:
     column: str
     places: Mapping[Hashable, NDArray[np.intp]] = field(default_factory=dict)  # rows, if kept
     recovery: Recovery | None = None  # of all rows, if chances tell the share
-    assumption: Assumption = field(default_factory=lambda: assumption_of({}))
+    assumption: Assumption = field(default_factory=assumption_of)
 
     @property
     def shares(self) -> dict[str, Any]:
@@ -108,7 +108,7 @@ class SegmentedRows:
     unlabeled: float | None
     weight: Any
     cluster: Any = None
-    assumption: Assumption = field(default_factory=lambda: assumption_of({}))
+    assumption: Assumption = field(default_factory=assumption_of)
 
     def count(
         self, by: Any, threshold: float | None, wanted: Wanted, *, compact: bool
@@ -139,7 +139,7 @@ class SegmentedRows:
         whose = {"cluster": self.cluster, **self.assumption.columns}
         for argument, what in (
             ("cluster", "which rows belong together"),
-            ("propensity", "which chance a row had"),
+            ("chance", "which chance a row had"),
         ):
             if whose.get(argument) is not None:
                 raise InputError(

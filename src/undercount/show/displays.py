@@ -4,8 +4,6 @@ A display is made from an evaluation, from counts and shares, from labels and sc
 fitted classifier.
 """
 
-import inspect
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -14,6 +12,7 @@ from scipy.special import gammaincinv, ndtr
 
 from undercount.assume.base import Assumption
 from undercount.assume.bounds.bound_curve import bound_curve
+from undercount.assume.builder import assumption_of
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve
 from undercount.errors import NOT_IDENTIFIED, InputError, collect_warnings
@@ -31,13 +30,6 @@ from undercount.shares import Shares, Target, read_shares
 
 GRID = 201  # places at which a band is drawn
 LEVEL = 0.95
-KEYWORDS = (
-    "assume",
-    "unlabeled",
-    "name",
-    "truth",
-    *list(inspect.signature(read_shares).parameters)[1:],
-)
 N_BINS = 40
 # Thresholds of an evaluation at which its costs, and the intervals of a band, are read.
 N_THRESHOLDS, N_INTERVALS = 120, 60
@@ -68,40 +60,65 @@ class Display:
         score: Any,
         *,
         assume: Assumption | None = None,
+        prevalence: Any = None,
+        unlabeled_prevalence: Any = None,
+        label_frequency: Any = None,
         unlabeled: float | None = None,
         name: str = "score",
         truth: Any = None,
-        **shares: Any,
     ) -> Self:
-        """Make the display from labels and scores; shares as in `evaluate`, truth if known.
+        """Make the display from labels and scores; an assumption as in `evaluate`, truth if known.
 
-        Without a share it is estimated, as `evaluate` does, and its interval is drawn. `assume`
-        says how the labels came about, if not at random.
+        Without a share it is estimated, as `evaluate` does, and its interval is drawn.
         """
-        _refuse_unknown(f"{cls.__name__}.from_predictions", shares)
         if truth is not None and len(truth) != len(score):
             raise InputError(
                 f"truth must have one value for each score; got {len(truth)} for {len(score)}"
             )
         if truth is not None:
             truth = labelled_curve(ScoreCounts.from_rows(truth, score))
-        if assume is not None:
-            asked = {"unlabeled": unlabeled, "name": name, **shares}
-            return cls.from_evaluation(evaluate(y, score, assume=assume, **asked), truth=truth)
-        counts = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
-        given = read_shares(counts, **shares)
-        if given is None:  # estimated, with its interval
-            return cls.from_evaluation(evaluate(counts, name=name, **shares), truth=truth)
-        return cls.from_counts(counts, given, name=name, truth=truth)
+        shares = {
+            "prevalence": prevalence,
+            "unlabeled_prevalence": unlabeled_prevalence,
+            "label_frequency": label_frequency,
+        }
+        if assume is None:
+            counts = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
+            stated = read_shares(counts, **shares)
+            if stated is not None:
+                return cls.from_counts(counts, stated, name=name, truth=truth)
+            y, score, unlabeled = counts, None, None
+        assumption = assumption_of(assume, **shares)
+        evaluation = evaluate(y, score, assume=assumption, unlabeled=unlabeled, name=name)
+        return cls.from_evaluation(evaluation, truth=truth)
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, unlabeled: float | None = -1, **options: Any
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        assume: Assumption | None = None,
+        prevalence: Any = None,
+        unlabeled_prevalence: Any = None,
+        label_frequency: Any = None,
+        unlabeled: float | None = -1,
+        name: str | None = None,
+        truth: Any = None,
     ) -> Self:
         """Make the display from a fitted classifier; -1 in y means unlabeled."""
-        _refuse_unknown(f"{cls.__name__}.from_estimator", options)
-        options = {"name": type(estimator).__name__, "unlabeled": unlabeled} | options
-        return cls.from_predictions(y, cls._scores(estimator, X), **options)
+        return cls.from_predictions(
+            y,
+            cls._scores(estimator, X),
+            assume=assume,
+            prevalence=prevalence,
+            unlabeled_prevalence=unlabeled_prevalence,
+            label_frequency=label_frequency,
+            unlabeled=unlabeled,
+            name=type(estimator).__name__ if name is None else name,
+            truth=truth,
+        )
 
     @classmethod
     def _scores(cls, estimator: Any, X: Any) -> Any:
@@ -155,14 +172,6 @@ def _positive_chance(estimator: Any, X: Any) -> Any:
     """Return the probabilities of class 1, whichever other classes there are."""
     classes = list(getattr(estimator, "classes_", (0, 1)))
     return estimator.predict_proba(X)[:, classes.index(1) if 1 in classes else -1]
-
-
-def _refuse_unknown(method: str, names: Iterable[str]) -> None:
-    """Raise if a keyword is none of those that displays of rows take."""
-    for name in sorted(set(names) - set(KEYWORDS)):
-        hint = "plot() takes it; " if name == "ax" else ""
-        hint += f"has {', '.join(KEYWORDS)}"
-        raise TypeError(f"{method}() got an unexpected keyword argument {name!r}; {hint}")
 
 
 @dataclass(frozen=True)

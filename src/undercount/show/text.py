@@ -457,7 +457,7 @@ def labels_words(evaluation: Evaluation) -> str:
         return "not used: the answer rests on the reviews alone"
     found, leads = review.found, review.labels
     test = f"(p = {found.p_value:.2g})"
-    random = "--labels random" if evaluation.origin else 'labels="random"'
+    random = "--labels random" if evaluation.origin else 'Reviewed(…, labels="random")'
     if found.rejected:
         alone = "the table rests on the reviews alone"
         asked = f"the table uses it all the same, as {random} says"

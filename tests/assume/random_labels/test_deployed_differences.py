@@ -23,7 +23,7 @@ def models(seed=0, n=4000, prevalence=0.2):
 
 def compared(y, scores, **options):
     ask = {"unlabeled": 0, "threshold": CUTS, **options}
-    if "propensity" not in options:
+    if "assume" not in options:
         ask.setdefault("prevalence", 0.2)
     return uc.compare(y, scores, **ask)
 
@@ -117,7 +117,9 @@ def test_copies_in_a_cluster_tell_nothing_new():
 
 def test_equal_chances_are_random_labels():
     y, scores = models(4)
-    known = by_metric(compared(y, scores, propensity=np.full(len(y), 0.5)).deployed(0.05))
+    known = by_metric(
+        compared(y, scores, assume=uc.LabelPropensity(np.full(len(y), 0.5))).deployed(0.05)
+    )
     for metric, each in by_metric(compared(y, scores).deployed(0.05)).items():
         if metric == "average_precision":
             continue

@@ -12,7 +12,7 @@ from undercount.assume.base import Assumption, Wanted
 from undercount.assume.propensity.chances import Chances
 from undercount.assume.propensity.recovery import ChancesRecovery
 from undercount.assume.random_labels.hidden_share import shared_share
-from undercount.errors import InputError, named
+from undercount.errors import InputError
 from undercount.infer.scored_rows import UNLABELED, RecountableRows, ScoredRows
 from undercount.prevalence.late_labels import LateLabels
 
@@ -54,6 +54,10 @@ class LabelPropensity(Assumption):
     chance: Any
     covariates: Any = None
 
+    def __post_init__(self) -> None:
+        if isinstance(self.chance, LateLabels):
+            raise InputError("dates of labels are DelayedLabels.of(…)", argument="chance")
+
     @property
     def by_segment(self) -> Literal["rows"]:
         """Segments take their part of the rows."""
@@ -62,13 +66,12 @@ class LabelPropensity(Assumption):
     @property
     def columns(self) -> dict[str, Any]:
         """The chances, if they are not to be fitted, and what they are fitted on."""
-        found = {} if hasattr(self.chance, "fit") else {"propensity": self.chance}
+        found = {} if hasattr(self.chance, "fit") else {"chance": self.chance}
         return found if self.covariates is None else found | {"covariates": self.covariates}
 
     def with_columns(self, columns: Mapping[str, Any]) -> "LabelPropensity":
         """Return the same with columns that were taken out of a frame."""
-        names = {"propensity": "chance", "covariates": "covariates"}
-        return replace(self, **{names[name]: values for name, values in columns.items()})
+        return replace(self, **columns)
 
     @property
     def fits_columns(self) -> bool:
@@ -80,7 +83,7 @@ class LabelPropensity(Assumption):
     ) -> dict[str, ChancesRecovery]:
         """Find the chances, which belong to the rows, once for all models."""
         (first, model), *others = models.items()
-        rows = model.rows("propensity")
+        rows = model.rows("chance")
         about: dict[str, Any] = {"target": wanted.target or "dataset"}
         about["confidence_level"] = wanted.confidence_level
         chances = Chances.of(
@@ -96,7 +99,7 @@ class LabelPropensity(Assumption):
         )
         found = {first: chances}
         for name, other in others:
-            found[name] = replace(chances, score=other.rows("propensity").scores)
+            found[name] = replace(chances, score=other.rows("chance").scores)
         return recover_chances(models, found, wanted)
 
 
@@ -185,19 +188,17 @@ class DelayedLabels(Assumption):
 
     def _old_enough(self, model: ScoredRows) -> tuple[ScoredRows, RecountableRows]:
         """Return the rows old enough, as counts and in memory."""
-        late, rows = self.late, model.rows("propensity")
+        late, rows = self.late, model.rows("found")
         if not np.array_equal(rows.labels == 1, late.rows_.labelled):
-            where = "found" if self.observed is not None else named("propensity")
+            where = "found" if self.observed is not None else "LateLabels"
             hint = "" if self.observed is not None else "; pass its labels_ as y"
             raise InputError(
                 f"the rows labelled positive must be those of which {where} has a date until its "
                 f"last day{hint}",
-                argument="propensity" if self.observed is None else "found",
+                argument="found",
             )
         if late.prevalence_ >= 1:
-            raise InputError(
-                f"dates tell no number here: {late.unripe_words()}", argument="propensity"
-            )
+            raise InputError(f"dates tell no number here: {late.unripe_words()}", argument="found")
         old = replace(
             rows,
             labels=rows.labels[late.usable_],
@@ -206,15 +207,6 @@ class DelayedLabels(Assumption):
         )
         used, whose = replace(model, counts=old([]), recount=old), cluster_codes(model)
         return used if whose is None else used.with_clusters(whose[late.usable_]), old
-
-
-def refuse_beside_chances(tells: str, argument: str) -> InputError:
-    """Return the refusal of an argument beside chances of a label."""
-    return InputError(
-        f"{tells} how many positives there are, from rows that are one sample and labels that "
-        f"are right; leave out {named(argument)}",
-        argument=argument,
-    )
 
 
 def cluster_codes(model: ScoredRows) -> NDArray[Any] | None:

@@ -82,20 +82,20 @@ def read_chances(propensity: Any, labels: NDArray[Any]) -> FloatArray:
 
     Rows found negative may have none either (NaN): they need not have been found by these chances.
     """
-    chance = read_floats(propensity, "propensity")
+    chance = read_floats(propensity, "chance")
     if chance.shape != labels.shape:
         raise InputError(
-            f"{named('propensity')} must hold a chance for each of {len(labels):,} rows; "
+            f"{named('chance')} must hold a chance for each of {len(labels):,} rows; "
             f"got shape {chance.shape}",
-            argument="propensity",
+            argument="chance",
         )
     labelled = labels == 1
     wrong = np.flatnonzero(labelled & ~((chance > 0) & (chance <= 1)))
     if wrong.size:
         raise InputError(
-            f"{named('propensity')} of a labelled row must be in (0, 1]; "
+            f"{named('chance')} of a labelled row must be in (0, 1]; "
             f"got {chance[wrong[0]]:g} at row {wrong[0]}; {_chance_hint(chance[labelled])}",
-            argument="propensity",
+            argument="chance",
         )
     told = (labels != -1) & (chance > 0) & (chance <= 1)
     return np.where(told, chance, np.nan)
@@ -130,16 +130,16 @@ def fit_chances(
 
     if covariates is None:
         raise InputError(
-            f"{named('propensity')} as a classifier needs {named('covariates')}, one row of "
+            f"{named('chance')} as a classifier needs {named('covariates')}, one row of "
             "numbers for each row",
             argument="covariates",
         )
     if not np.any(labels == 0):
         raise InputError(
-            f"{named('propensity')} as a classifier needs rows that were looked at and found "
+            f"{named('chance')} as a classifier needs rows that were looked at and found "
             "negative (0): among positives and unlabeled rows alone, a rare label may mean few "
             "positives or few looks. Pass the chances themselves as an array",
-            argument="propensity",
+            argument="chance",
         )
     looked = labels != -1
     columns = np.asarray(covariates, dtype=float).reshape(len(labels), -1)
@@ -155,12 +155,12 @@ def _refuse_zeros(chance: FloatArray, labels: NDArray[Any]) -> None:
     impossible = np.flatnonzero((labels == 1) & (chance <= 0))
     if impossible.size:
         raise InputError(
-            f"the classifier of {named('propensity')} gives a chance of 0 to "
+            f"the classifier of {named('chance')} gives a chance of 0 to "
             f"{impossible.size:,} rows that were labelled, the first at row {impossible[0]}; "
             "smooth it (min_samples_leaf=50 of a forest, say), calibrate it "
             "(CalibratedClassifierCV), or limit its chances from below. Keep the rows: without "
             "them every number would be too good",
-            argument="propensity",
+            argument="chance",
         )
 
 
@@ -226,7 +226,7 @@ class Chances:
             raise InputError(
                 "the labelled rows must stand for more than none and fewer than all rows; "
                 f"got {self.positives:,.0f} of {total:,}",
-                argument="propensity",
+                argument="chance",
             )
 
     @classmethod
@@ -234,15 +234,13 @@ class Chances:
         """Read rows and chances; a classifier is fitted on `covariates`."""
         unlabeled, covariates = options.pop("unlabeled", None), options.pop("covariates", None)
         random_state = options.pop("random_state", 0)
-        refuse_other_order(y=y, score=score, propensity=propensity, covariates=covariates)
+        refuse_other_order(y=y, score=score, chance=propensity, covariates=covariates)
         labels, scores = np.asarray(read_labels(y, unlabeled)), np.asarray(read_scores(score))
         if isinstance(propensity, LateLabels):
             chance = propensity.chance_[propensity.usable_]
             return cls(labels, scores, read_chances(chance, labels), **options, late=propensity)
         if isinstance(y, ScoreCounts) or labels.shape != scores.shape:
-            raise InputError(
-                f"{named('propensity')} needs rows: labels and scores of the same length"
-            )
+            raise InputError(f"{named('chance')} needs rows: labels and scores of the same length")
         fitted = hasattr(propensity, "fit")
         if fitted:
             propensity = fit_chances(propensity, covariates, labels, random_state)
@@ -454,7 +452,7 @@ class Chances:
         quantity = "{metric}" if misfit.quantity == metric else misfit.quantity
         firm = misfit.contradicts(self.confidence_level)
         what = f"{quantity} would be {misfit.value:.4g} by these chances"
-        misfit.warn_of(what, metric, "propensity", firm=firm, stacklevel=4)
+        misfit.warn_of(what, metric, "chance", firm=firm, stacklevel=4)
 
     def certain_limits(
         self, metric: str, threshold: float | FloatArray, beta: float = 1.0

@@ -111,9 +111,9 @@ class RandomLabels(Assumption):
         check_sources(self.hidden, rows)
         if rows.clusters is not None and self.interval in RESAMPLED:
             raise InputError(
-                f"{named('cluster')} cannot be combined with {named('prevalence_interval')} "
+                f"{named('cluster')} cannot be combined with {named('interval')} "
                 f"{self.interval!r}, which resamples rows; leave it out",
-                argument="prevalence_interval",
+                argument="interval",
             )
 
     def recover(

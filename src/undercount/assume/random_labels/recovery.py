@@ -92,7 +92,7 @@ class RandomLabelsRecovery(Recovery):
         if resamples is not None and (at.top or not_resampled):
             raise InputError(
                 "the highest rows, costs and losses are not resampled, so that "
-                f"{named('prevalence_interval', repr(known.interval))} has no interval of them; "
+                f"{named('interval', repr(known.interval))} has no interval of them; "
                 "leave it out, and the error of the share reaches them as 'calibrated' does"
             )
         if known.interval and resamples is None:

@@ -168,8 +168,8 @@ class RandomAudit(Assumption):
         """Raise where rows come in clusters."""
         if rows.clusters is not None:
             raise InputError(
-                f"{named('cluster')} cannot be combined with {named('audited')} rows: whether rows "
-                "or whole clusters were drawn is not known",
+                f"{named('cluster')} cannot be combined with {named('RandomAudit')}: whether "
+                "rows or whole clusters were drawn is not known",
                 argument="cluster",
             )
 

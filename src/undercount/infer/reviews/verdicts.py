@@ -912,8 +912,8 @@ def audit_reviews(counts: ScoreCounts) -> Reviews:
     counts.require("positive", "negative")
     if counts.weighted:
         raise InputError(
-            f"{named('audited')} rows must have no weights: a random sample of rows was drawn",
-            argument="audited",
+            f"{named('RandomAudit')} takes no weights: a random sample of rows was drawn",
+            argument="sample_weight",
         )
     known, rows = counts.positive + counts.negative, counts.positive + counts.negative
     rows = rows + counts.unlabeled
