@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from undercount.assume.base import Assumption, Wanted
+from undercount.assume.base import Assumption
 from undercount.assume.propensity.assumption import (
     DelayedLabels,
     LabelPropensity,
@@ -13,7 +13,6 @@ from undercount.assume.propensity.assumption import (
 from undercount.assume.random_labels.assumption import RandomLabels, TwoSources
 from undercount.assume.reviewed.assumption import RandomAudit, Reviewed
 from undercount.errors import InputError, check_choice, check_flag, named
-from undercount.infer.scored_rows import ScoredRows
 from undercount.prevalence.late_labels import LateLabels
 from undercount.shares import SAMPLINGS
 
@@ -172,17 +171,3 @@ def _check_beside_chances(given: Mapping[str, Any]) -> None:
         raise refuse_beside_chances(
             "dates tell" if late else f"{named('propensity')} tells", others[0]
         )
-
-
-def supposed_by(assume: Assumption, model: ScoredRows, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a plan supposes: reviews so far, or the share that an assumption tells."""
-    assumption = assumption_of({"assume": assume, **given})
-    if isinstance(assumption, Reviewed):
-        return {"reviews": assumption.reviews}
-    shares = shares_of(assumption)
-    plain = {"label_frequency": None, "label_purity": 1, "sampling": "single-sample"}
-    if shares is not None and all(_is(shares[name], usual) for name, usual in plain.items()):
-        return {name: shares[name] for name in ("prevalence", "unlabeled_prevalence")}
-    assumption.check_rows(model)
-    (recovery,) = assumption.recover({"": model}, Wanted()).values()
-    return {"unlabeled_prevalence": recovery.shares.unlabeled_prevalence}
