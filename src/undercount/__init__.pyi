@@ -54,10 +54,9 @@ from .read.evaluate import evaluate as evaluate
 from .read.evaluation import Evaluation as Evaluation
 from .read.monitoring import Monitoring as Monitoring
 from .read.monitoring import monitor as monitor
-from .read.plan import ReviewPlan as ReviewPlan
-from .read.plan import design_reviews as design_reviews
-from .read.plan import plan_reviews as plan_reviews
-from .read.plan_rows import plan_rows as plan_rows
+from .read.plan.plan_reviews import plan_reviews as plan_reviews
+from .read.plan.review_plan import ReviewPlan as ReviewPlan
+from .read.plan.strata import design_reviews as design_reviews
 from .read.requirement import Verdict as Verdict
 from .read.scorers import make_scorer as make_scorer
 from .read.segments import Evaluations as Evaluations

@@ -98,7 +98,7 @@ def review_fraud() -> "Evaluation":
     from undercount.count.files import read_numbers  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.data.fraud import fraud_path, fraud_truth_path  # noqa: PLC0415
     from undercount.read.evaluate import evaluate  # noqa: PLC0415
-    from undercount.read.plan import plan_reviews  # noqa: PLC0415
+    from undercount.read.plan.plan_reviews import plan_reviews  # noqa: PLC0415
 
     name, threshold = next(iter(THRESHOLDS.items()))
     rows = read_numbers([str(fraud_path())], ["is_fraud", name])

@@ -26,7 +26,7 @@ from undercount.cli.streams import print_text
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
-    from undercount.read.plan_rows import RowPlan
+    from undercount.read.plan.review_plan import ReviewPlan
 
 
 def _join_columns(_ctx: Any, _option: Any, given: tuple[str, ...]) -> str | None:
@@ -144,7 +144,7 @@ def _goals(options: Options) -> tuple[str, ...]:
     return names or (usual,)
 
 
-def _write(made: "RowPlan", options: Options) -> list[str]:
+def _write(made: "ReviewPlan", options: Options) -> list[str]:
     """Write the files that the options name, and say what to do with them."""
     lines = []
     if options["out"]:

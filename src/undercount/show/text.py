@@ -19,7 +19,7 @@ from undercount.infer.metric_row import MetricRow
 from undercount.metric_facts import RIGHT_LABELS
 from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation
-from undercount.read.review_price import can_go_on, price_reviews, reviews_for
+from undercount.read.plan.review_gain import can_go_on, gain_of, reviews_for
 from undercount.show.bias import bias_lines
 from undercount.show.costs import SHOWN as SHOWN_COSTS
 from undercount.show.costs import cost_table, cost_words
@@ -361,7 +361,7 @@ def _share_question(evaluation: Evaluation, fair: str) -> str:
 
 def review_words(evaluation: Evaluation) -> str:
     """Write the command that chooses rows to look at, and what their verdicts would buy."""
-    price = price_reviews(evaluation)
+    price = gain_of(evaluation)
     if price is None or price.before < SHARP:
         return ""
     at = "" if evaluation.threshold is None else short_number(evaluation.threshold)

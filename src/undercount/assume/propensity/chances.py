@@ -297,6 +297,22 @@ class Chances:
         """For how many positives each labelled row stands."""
         return self.weights[self.labelled] / self.chance[self.labelled]
 
+    def lie_like(self, counts: ScoreCounts) -> ScoreCounts:
+        """Return counts of these rows whose labelled positives lie as the hidden ones do.
+
+        A label of chance e stands for 1/e - 1 hidden positives; together they count as many rows as
+        labels of equal chance that tell as much (Kish).
+        """
+        hidden = 1 / self.chance[self.labelled] - 1
+        if not hidden.any():
+            return counts
+        place = np.searchsorted(-counts.score, -self.score[self.labelled])
+        place = np.minimum(place, len(counts.score) - 1)
+        parts = hidden * (hidden.sum() / float(hidden @ hidden))
+        mass = np.bincount(place, parts, len(counts.score)).astype(float)
+        squares = (float(mass.sum()), *counts.squared_weight[1:])
+        return replace(counts, positive=mass, squared_weight=squares)
+
     @cached_property
     def kept_back(self) -> FloatArray:
         """The part of each label's weight that chance decides on, as a standard error: √(1 - e)."""

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.base import Basis, OddsWords, Pairing, Recovery
+from undercount.assume.base import Basis, OddsWords, Pairing, PlanWords, Recovery
 from undercount.assume.propensity.chances import NEEDS, Chances
 from undercount.assume.propensity.deployed import ChancesDeployment
 from undercount.assume.propensity.differences import (
@@ -52,6 +52,19 @@ ODDS = OddsWords(
     "{name} holds while the odds of a label are wrong by less than Γ = {gamma}",
 )
 
+PLAN_WORDS = {
+    False: PlanWords(
+        "and labels are as likely as their chances say",
+        "the chances of a label are off a little",
+        "Chances that miss who was labelled may double it, which verdicts then show",
+    ),
+    True: PlanWords(
+        "and labels arrive as late as the dates say",
+        "labels of high or low scores arrive a little earlier",
+        "Positives that are never found may double it, which verdicts then show",
+    ),
+}
+
 
 @dataclass(frozen=True, eq=False)
 class ChancesRecovery(Recovery):
@@ -87,6 +100,7 @@ class ChancesRecovery(Recovery):
             "{gamma:g}",
             reviewable=False,
             sliders=False,
+            plan_words=PLAN_WORDS[late],
         )
 
     @property
@@ -103,6 +117,13 @@ class ChancesRecovery(Recovery):
         """Return the recovery of some of the rows, which are a part of these."""
         chances = self.chances.take(place, target)
         return replace(self, used=used, chances=chances, target=target)
+
+    def lie_like(self, counts: ScoreCounts, scores: Any = None) -> ScoreCounts:
+        """Return counts of these rows whose labelled positives lie as the hidden ones do."""
+        if scores is None:
+            return self.chances.lie_like(counts)
+        own = scores if self.usable is None else scores[self.usable]
+        return replace(self.chances, score=own).lie_like(counts)
 
     def measure(self, at: MetricAt, counts: ScoreCounts) -> Estimate:  # noqa: ARG002 - by row
         """Estimate one metric."""

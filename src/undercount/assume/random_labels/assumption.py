@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from undercount.assume.base import Assumption, Wanted
+from undercount.assume.base import Assumption, ShareSource, Wanted
 from undercount.assume.random_labels.hidden_share import shared_share
 from undercount.assume.random_labels.recovery import RandomLabelsRecovery
 from undercount.errors import InputError, check_choice, named
@@ -105,6 +105,15 @@ class RandomLabels(Assumption):
     def apart(self) -> bool:
         """Whether labelled and unlabeled rows were sampled separately (case-control)."""
         return self.sampling == "case-control"
+
+    @property
+    def share_source(self) -> ShareSource:
+        """What tells the share of hidden positives."""
+        stated = [self.prevalence, self.hidden, self.label_frequency]
+        stated = [share for share in stated if share is not None]
+        if not stated:
+            return "labels"
+        return "estimator" if hasattr(stated[0], "fit") else "assumption"
 
     def check_rows(self, rows: ScoredRows) -> None:
         """Raise where weights or clusters reach the rows and not the share."""

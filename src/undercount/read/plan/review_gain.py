@@ -1,29 +1,30 @@
-"""What reviewing some rows would buy an evaluation: how wide its main interval is, and would be."""
+"""What reviews would buy an evaluation: how wide an interval is, and would be."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from undercount.errors import InputError, collect_warnings
 from undercount.infer.heads import threshold_of_top
-from undercount.read.plan import design_reviews, with_goal
-from undercount.read.prices import Prices
-from undercount.read.supposed_share import likely_span
+from undercount.read.plan.expected_width import ExpectedWidths
+from undercount.read.plan.goals import read_goals
+from undercount.read.plan.hidden_positives import HiddenPositives
+from undercount.read.plan.strata import first_design, with_goal
 
 if TYPE_CHECKING:
     from undercount.infer.metric_row import MetricRow
     from undercount.read.evaluation import Evaluation
 
-BUDGET = 100
+USUAL_BUDGET = 100
 
 
 @dataclass(frozen=True)
-class ReviewPrice:
+class ReviewGain:
     """Hold half the width of a metric's interval without reviews, and what some would make it.
 
     Examples
     --------
-    >>> from undercount.read.review_price import ReviewPrice
-    >>> ReviewPrice("precision", 0.7, 100, 0.3, 0.07).helps
+    >>> from undercount.read.plan.review_gain import ReviewGain
+    >>> ReviewGain("precision", 0.7, 100, 0.3, 0.07).helps
     True
     """
 
@@ -39,7 +40,7 @@ class ReviewPrice:
         return self.after < 0.9 * self.before
 
 
-def price_reviews(evaluation: "Evaluation", budget: int = BUDGET) -> ReviewPrice | None:
+def gain_of(evaluation: "Evaluation", budget: int = USUAL_BUDGET) -> ReviewGain | None:
     """Say what reviews would buy; nothing where rows have weights or were drawn apart."""
     counts, shares = evaluation.counts, evaluation.shares
     threshold, top = evaluation.threshold, evaluation.top
@@ -52,13 +53,13 @@ def price_reviews(evaluation: "Evaluation", budget: int = BUDGET) -> ReviewPrice
     if evaluation.recovery.clusters is not None or not evaluation.basis.reviewable:
         return None
     before = (row.estimate.high - row.estimate.low) / 2
-    if top is not None:  # where cells end: near enough for a price
+    if top is not None:  # where cells end: near enough
         threshold = threshold_of_top(counts, top)[0]
-    prices = _prices(evaluation, metric, budget, threshold)
-    if prices is None:
+    widths = _first_widths(evaluation, metric, budget, threshold)
+    if widths is None:
         return None
     budget = min(budget, int(counts.n_unlabeled))
-    return ReviewPrice(metric, row.threshold, budget, before, prices.half_width(metric, budget))
+    return ReviewGain(metric, row.threshold, budget, before, widths.half_width(metric, budget))
 
 
 def reviews_for(
@@ -71,12 +72,13 @@ def reviews_for(
     reviews does. By another threshold than theirs, or another model's scores, no such plan is
     made: then it is how many a plan of its own would need.
     """
-    prices = _further_prices(evaluation, row.metric)
-    prices = prices or _prices(evaluation, row.metric, BUDGET, evaluation.threshold)
-    if prices is None:
+    widths = _further_widths(evaluation, row.metric)
+    if widths is None:
+        widths = _first_widths(evaluation, row.metric, USUAL_BUDGET, evaluation.threshold)
+    if widths is None:
         return None
-    usual = prices.budget_for(row.metric, half_width)
-    return usual, max(usual, prices.budget_span(row.metric, half_width)[1])
+    usual = widths.budget_for(row.metric, half_width)
+    return usual, max(usual, widths.budget_span(row.metric, half_width)[1])
 
 
 def can_go_on(evaluation: "Evaluation") -> bool:
@@ -85,34 +87,29 @@ def can_go_on(evaluation: "Evaluation") -> bool:
     return plan is not None and plan.design.threshold == evaluation.threshold
 
 
-def _further_prices(evaluation: "Evaluation", metric: str) -> Prices | None:
+def _further_widths(evaluation: "Evaluation", metric: str) -> ExpectedWidths | None:
     """Return what a further round planned for a metric buys; nothing if none can be planned."""
     plan = evaluation.recovery.further_plan
     if plan is None or not can_go_on(evaluation):
         return None
     try:
-        reviews = with_goal(plan, metric)
-        level = evaluation.confidence_level
-        return Prices.of(evaluation.counts, reviews.design, level, reviews)
+        reviews, level = with_goal(plan, metric), evaluation.confidence_level
+        return ExpectedWidths.of_further(evaluation.counts, reviews.design, reviews, level)
     except InputError:
         return None
 
 
-def _prices(
+def _first_widths(
     evaluation: "Evaluation", metric: str, budget: int, threshold: float | None
-) -> Prices | None:
+) -> ExpectedWidths | None:
     """Return what reviews planned for a metric buy; nothing if none can be planned."""
-    counts = evaluation.counts
+    counts, level = evaluation.counts, evaluation.confidence_level
     try:
         with collect_warnings():
-            design = design_reviews(
-                counts,
-                budget=min(budget, int(counts.n_unlabeled)),
-                goal=metric,
-                threshold=threshold,
-                unlabeled_prevalence=evaluation.shares.unlabeled_prevalence,
-            )
-            span = likely_span(evaluation.shares, by_labels=not evaluation.unknowns.given)
-            return Prices.of(counts, design, evaluation.confidence_level, span=span)
+            by_labels = not evaluation.unknowns.given
+            hidden = HiddenPositives.of(evaluation.recovery, by_labels=by_labels)
+            goals, size = read_goals(metric, threshold), min(budget, int(counts.n_unlabeled))
+            design = first_design(counts, hidden, goals, threshold, size, 0)
+            return ExpectedWidths.of_first(counts, design, hidden, level)
     except InputError:  # nothing is flagged, say: then no review tells its precision
         return None
