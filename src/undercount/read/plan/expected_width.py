@@ -23,7 +23,7 @@ from undercount.infer.reviews.verdicts import (
 from undercount.read.plan.allocation import fill
 from undercount.read.plan.further_round import FurtherRound
 from undercount.read.plan.goals import SUFFIX, half_range
-from undercount.read.plan.hidden_positives import HiddenPositives
+from undercount.read.plan.hidden_positives import LIKELY_SCORES, HiddenPositives
 from undercount.read.plan.likely_case import LikelyCase, half_widths
 from undercount.read.plan.merged_cells import merge_cells
 from undercount.read.plan.second_model import RowsByBoth, SecondModel
@@ -32,8 +32,6 @@ from undercount.read.plan.second_model import RowsByBoth, SecondModel
 SLOPES = (1.0, -1.0)
 # Cells that widths are read from; more say nothing more of a width.
 MOST_CELLS_OF_WIDTHS = 1024
-# Normal scores of shares that are supposed: the middles of fifths of what is likely.
-LIKELY_SCORES = (0.0, -0.524, 0.524, -1.282, 1.282)
 # One that may be as well: where classes overlap, estimates of a share are its upper limits.
 LEAST_SCORE = (-1.96,)
 # What verdicts leave open, of which each may come by itself.
