@@ -129,8 +129,9 @@ def reviews_for(
         widths = _first_widths(evaluation, row.metric)
     if widths is None:
         return None
+    most = widths.budget_at_worst(row.metric, half_width)  # reads what is likely along with it
     usual = widths.budget_for(row.metric, half_width)
-    return usual, max(usual, widths.budget_span(row.metric, half_width)[1])
+    return usual, max(usual, most)
 
 
 def can_go_on(evaluation: "Evaluation") -> bool:
