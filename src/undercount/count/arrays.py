@@ -71,13 +71,14 @@ def read_pair(
     unlabeled: float | None = None,
     sample_weight: Any = None,
     cluster: Any = None,
-    other: Any = None,
+    others: Mapping[str, Any] | None = None,
 ) -> tuple[NDArray[np.int8], NDArray[np.floating[Any]]]:
     """Return labels and scores of the same rows; arguments that changed places are recognised.
 
-    The order of the other arguments with a value for each row is checked as well.
+    The order of whatever else has a value for each row, `others` by name, is checked as well.
     """
-    refuse_other_order(y=y, score=score, sample_weight=sample_weight, cluster=cluster, other=other)
+    columns = {"sample_weight": sample_weight, "cluster": cluster, **(others or {})}
+    refuse_other_order(y=y, score=score, **columns)
     try:
         labels, scores = read_labels(y, unlabeled), read_scores(score)
     except InputError:

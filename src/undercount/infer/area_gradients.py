@@ -588,30 +588,36 @@ def average_precision(mass: Recovered) -> Influence:
 
     The plug-in value; `average_precision.unbiased_average_precision` corrects it for pure labels.
     """
-    prevalence, curve = mass.prevalence, mass.curve
-    tpr, flagged = curve.tpr[1:], curve.predicted_positive_rate[1:]
+    curve, prevalence = mass.curve, np.asarray(mass.prevalence)[..., None]
+    tpr, flagged = curve.tpr[..., 1:], curve.predicted_positive_rate[1:]
     if mass.beside is not None:  # rows lie in the middle of such a cell on average
         tpr, flagged = tpr - mass.beside[0], flagged - mass.beside[1]
     some = flagged > 0
-    inverse = np.divide(prevalence, flagged, out=np.zeros(len(flagged)), where=some)
+    inverse = np.divide(prevalence, flagged, out=np.zeros(tpr.shape), where=some)
     # Positives drawn apart may lie above every row of the target: precision is 1 where no row is
     # flagged, and stays so.
     precision = inverse * tpr
     np.greater(tpr, 0, out=precision, where=~some)
-    value = curve.average_precision
+    value = curve.average_precision if tpr.ndim == 1 else _areas_of_steps(mass, precision)
     # A row adds to recall and flagged share at its own cell and all lower ones.
     beside = None if mass.beside is None else mass.beside[0]
     lower_recall = _lower_sum(inverse, mass.positive, beside)
     inverse *= precision
     lower_flagged = _lower_sum(inverse, mass.positive, beside)
-    lower_flagged /= -prevalence if prevalence > 0 else -1.0
+    lower_flagged /= np.where(prevalence > 0, -prevalence, -1.0)
     lower_recall += precision
     return Influence(
         value,
         positive=lower_recall,
         everyone=lower_flagged,
-        prevalence=value / prevalence if prevalence > 0 else 0.0,
+        prevalence=value / np.where(mass.prevalence > 0, mass.prevalence, np.inf),
     )
+
+
+def _areas_of_steps(mass: Recovered, precision: FloatArray) -> FloatArray:
+    """Return precision summed over the steps of recall, for each of several sets."""
+    tpr = mass.curve.tpr
+    return np.asarray(((tpr[..., 1:] - tpr[..., :-1]) * precision).sum(axis=-1))
 
 
 AREA_GRADIENTS = {"roc_auc": roc_auc, "lift_auc": lift_auc, "average_precision": average_precision}
@@ -685,4 +691,4 @@ def _lower_sum(values: FloatArray, mass: FloatArray, beside: FloatArray | None) 
 
 
 def _reverse_sum(values: FloatArray) -> FloatArray:
-    return np.cumsum(values[::-1])[::-1]
+    return np.cumsum(values[..., ::-1], axis=-1)[..., ::-1]

@@ -5,6 +5,7 @@ from typing import Any
 from undercount import __version__
 from undercount.checks.percentages import percent
 from undercount.count.arrays import row_words
+from undercount.estimate import Interval
 from undercount.infer.metric_name import place_words
 from undercount.metric_facts import FACTS
 from undercount.read.plan.expected_width import ExpectedWidths
@@ -38,6 +39,7 @@ def _title_at(metric: str, threshold: float | None) -> str:
 
 def as_text(plan: ReviewPlan, wanted: float | None = None, width: int = WIDTH) -> str:
     """Write what was chosen, what it supposes, and what each budget buys."""
+    ranges = plan.expected_range  # reads what is expected along with it
     design, budgets = plan.design, _worth_buying(plan)
     chosen = (
         f"{len(design.order):,} of {row_words(int(design.n_unlabeled.sum()))} without a label, in "
@@ -51,7 +53,7 @@ def as_text(plan: ReviewPlan, wanted: float | None = None, width: int = WIDTH) -
     head = "".join(f"{budget:>9,}" for budget in budgets)
     table = [f" {'reviews buy':<{room}}{head}"]
     for goal in design.goal:
-        for title, widths in _widths(plan, goal, budgets):
+        for title, widths in _widths(plan, goal, budgets, ranges):
             cells = "".join(f"{half_width_words(width):>9}" for width in widths)
             table.append(f" {title:<{room}}{cells}")
     if too_wide(table, width):
@@ -83,10 +85,12 @@ def _supposed_words(widths: ExpectedWidths) -> str:
     )
 
 
-def _widths(plan: ReviewPlan, goal: str, budgets: list[int]) -> list[tuple[str, list[float]]]:
+def _widths(
+    plan: ReviewPlan, goal: str, budgets: list[int], ranges: dict[int, dict[str, Interval]]
+) -> list[tuple[str, list[float]]]:
     """Return the expected half-widths of a goal, and what they may well be where that is open."""
     found = [(goal_title(plan, goal), [plan.expected[b][goal] for b in budgets])]
-    spans = [plan.expected_range[b][goal] for b in budgets if b in plan.expected_range]
+    spans = [ranges[b][goal] for b in budgets]
     if any(span.high > span.low for span in spans):
         found.append(("  from", [span.low for span in spans]))
         found.append(("  to", [span.high for span in spans]))

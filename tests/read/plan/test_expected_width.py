@@ -87,7 +87,7 @@ def test_sets_of_verdicts_are_read_together_as_each_is_alone(goal):
     counts, there = counts_of(rows), replace(plan.answered(truth[plan.rows]), rows=None)
     sizes = np.minimum(3, plan.design.n_unlabeled - there.sizes)
     alike = [LikelyCase(counts, there, supposed_posterior(counts, share)) for share in (0.1, 0.02)]
-    together = half_widths(alike, goal, sizes, 0.95, 4)
+    together = half_widths(alike, goal, sizes, 0.95, [4, 4])
     posterior, at = working_posterior(counts, 0.1), 1.5 if goal in ("f1", "precision") else None
     for supposed, found in zip(alike, together, strict=True):
         drawn = supposed.draw(sizes, 4).as_reviews(counts.score, plan.design)
@@ -111,7 +111,7 @@ def test_what_is_promised_is_about_what_is_achieved(slope):
         achieved.append((found.high - found.low) / 2)
         chance = supposed_posterior(counts_of(rows), share, slope)
         supposed = LikelyCase(counts_of(rows), plan.widths.cases[0].reviews, chance)
-        expected.append(half_widths([supposed], "f1", plan.design.sizes(), 0.95, 10).mean())
+        expected.append(half_widths([supposed], "f1", plan.design.sizes(), 0.95, [10])[0].mean())
         ranges.append(plan.expected_range[100]["f1"])
     assert np.mean(expected) == pytest.approx(np.mean(achieved), rel=0.1)
     low, high = (np.mean([getattr(span, end) for span in ranges]) for end in ("low", "high"))

@@ -23,7 +23,7 @@ from undercount.infer.reviews.verdicts import (
 from undercount.read.plan.allocation import fill
 from undercount.read.plan.further_round import FurtherRound
 from undercount.read.plan.goals import SUFFIX, half_range
-from undercount.read.plan.hidden_positives import HiddenPositives
+from undercount.read.plan.hidden_positives import LIKELY_SCORES, HiddenPositives
 from undercount.read.plan.likely_case import LikelyCase, half_widths
 from undercount.read.plan.merged_cells import merge_cells
 from undercount.read.plan.second_model import RowsByBoth, SecondModel
@@ -32,8 +32,6 @@ from undercount.read.plan.second_model import RowsByBoth, SecondModel
 SLOPES = (1.0, -1.0)
 # Cells that widths are read from; more say nothing more of a width.
 MOST_CELLS_OF_WIDTHS = 1024
-# Normal scores of shares that are supposed: the middles of fifths of what is likely.
-LIKELY_SCORES = (0.0, -0.524, 0.524, -1.282, 1.282)
 # One that may be as well: where classes overlap, estimates of a share are its upper limits.
 LEAST_SCORE = (-1.96,)
 # What verdicts leave open, of which each may come by itself.
@@ -196,10 +194,12 @@ class ExpectedWidths:
 
     def budget_span(self, goal: str, half_width: float) -> tuple[int, int]:
         """Return the same at best and at worst."""
-        return (
-            self._least(goal, half_width, lambda budget: self.span(goal, budget).low),
-            self._least(goal, half_width, lambda budget: self.span(goal, budget).high),
-        )
+        best = self._least(goal, half_width, lambda budget: self.span(goal, budget).low)
+        return best, self.budget_at_worst(goal, half_width)
+
+    def budget_at_worst(self, goal: str, half_width: float) -> int:
+        """Return the same at worst."""
+        return self._least(goal, half_width, lambda budget: self.span(goal, budget).high)
 
     def _least(self, goal: str, half_width: float, width: Callable[[int], float]) -> int:
         check_name("metric", goal)
@@ -259,11 +259,9 @@ class ExpectedWidths:
     def _drawn_ends(self, goal: str, budget: int) -> FloatArray:
         """Return the least and largest half-width that may well be, from draws."""
         if (goal, budget) not in self._ends:
-            few = self._n_draws(budget, 2 * FEW_DRAWS) // len(LIKELY_SCORES)
-            ends = [np.quantile(self._likely(goal, budget), TAILS)]
-            if self.unlikely:
-                widths = self._half_widths(self.unlikely, goal, budget, few)
-                ends += list(np.quantile(widths, TAILS, axis=1).T)
+            likely, unlikely = self._both(goal, budget)
+            ends = [np.quantile(likely, TAILS)]
+            ends += [np.quantile(widths, TAILS) for widths in unlikely]
             most = max(np.max(ends), self._drawn_mean(goal, budget))
             off = FIRST_ROUND_ERROR if self.further is None else FURTHER_ROUND_ERROR
             self._ends[goal, budget] = np.array([np.min(ends) / off, most * off])
@@ -273,21 +271,36 @@ class ExpectedWidths:
         """Return half-widths that likely shares lead to: a row a share, a column a draw."""
         if (goal, budget) not in self._widths:
             n_draws = self._n_draws(budget, FEW_DRAWS) // len(self.cases)
-            self._widths[goal, budget] = self._half_widths(self.cases, goal, budget, n_draws)
+            widths = self._half_widths(self.cases, goal, budget, [n_draws] * len(self.cases))
+            self._widths[goal, budget] = np.array(widths)
         return self._widths[goal, budget]
+
+    def _both(self, goal: str, budget: int) -> tuple[FloatArray, list[FloatArray]]:
+        """Return the same, and those of what is unlikely, all verdicts being read in one go."""
+        few = self._n_draws(budget, 2 * FEW_DRAWS) // len(LIKELY_SCORES)
+        draws = [few] * len(self.unlikely)
+        if not draws or (goal, budget) in self._widths:
+            widths = self._half_widths(self.unlikely, goal, budget, draws) if draws else []
+            return self._likely(goal, budget), widths
+        number = len(self.cases)
+        draws = [self._n_draws(budget, FEW_DRAWS) // number] * number + draws
+        widths = self._half_widths((*self.cases, *self.unlikely), goal, budget, draws)
+        self._widths[goal, budget] = np.array(widths[:number])
+        return self._widths[goal, budget], widths[number:]
 
     def _n_draws(self, budget: int, few: int) -> int:
         """Return how many draws are made; in a further round one positive may decide a width."""
         return MANY_DRAWS if self.further is not None or budget == self._anchor else few
 
     def _half_widths(
-        self, cases: Sequence[LikelyCase], goal: str, budget: int, n_draws: int
-    ) -> FloatArray:
-        """Return half the width of a goal's interval: a row a case, a column a draw."""
-        options = goal, self._sizes(budget), self.confidence_level, n_draws
+        self, cases: Sequence[LikelyCase], goal: str, budget: int, n_draws: Sequence[int]
+    ) -> list[FloatArray]:
+        """Return half the width of a goal's interval in each draw of each case."""
+        options = goal, self._sizes(budget), self.confidence_level
         if goal.endswith(SUFFIX):
-            return np.array([case.difference_widths(*options) for case in cases])
-        return half_widths(cases, *options)
+            pairs = zip(cases, n_draws, strict=True)
+            return [case.difference_widths(*options, number) for case, number in pairs]
+        return half_widths(cases, *options, n_draws)
 
     def _sizes(self, budget: int) -> IntArray:
         """Share out a budget: a beginning of the plan, or the whole of it enlarged."""

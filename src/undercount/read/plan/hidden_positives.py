@@ -26,6 +26,8 @@ from undercount.shares import Shares
 FEWEST_LABELS, LEAST_GUESS = 10, 0.01
 # An end of an interval that is smaller by more than this says nothing.
 SMALLEST_PART = 0.05
+# Normal scores of shares that are supposed: the middles of fifths of what is likely.
+LIKELY_SCORES = (0.0, -0.524, 0.524, -1.282, 1.282)
 
 
 def as_labelled(counts: ScoreCounts, scores: Any = None) -> ScoreCounts:  # noqa: ARG001 - of any

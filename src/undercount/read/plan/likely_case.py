@@ -208,14 +208,15 @@ def half_widths(
     goal: str,
     sizes: IntArray,
     confidence_level: float,
-    n_draws: int,
-) -> FloatArray:
-    """Return half the width of a metric's interval: a row a case, a column a draw.
+    n_draws: Sequence[int],
+) -> list[FloatArray]:
+    """Return half the width of a metric's interval in each draw of each case.
 
-    So many more verdicts of each stratum are drawn in each case, and all read in one go.
+    So many more verdicts of each stratum are drawn, as often as is said of each case, and all read
+    in one go.
     """
     first = cases[0]
-    drawn = [case.draw(sizes, n_draws) for case in cases]
+    drawn = [case.draw(sizes, number) for case, number in zip(cases, n_draws, strict=True)]
     cells = DrawnCells(first.counts, first.reviews, first.posterior, drawn=drawn)
     metrics = ReviewedMetrics(cells, confidence_level=confidence_level)
     at = threshold_of(goal, first.design.threshold)
@@ -223,7 +224,7 @@ def half_widths(
     with np.errstate(invalid="ignore", divide="ignore"):
         _, low, high, _ = metrics.intervals(goal, at)
     widths = _no_wider(np.stack([low, high], axis=-1), goal)
-    return widths.reshape(len(cases), n_draws)
+    return np.split(widths, np.cumsum(n_draws)[:-1])
 
 
 def _no_wider(ends: FloatArray, goal: str) -> FloatArray:

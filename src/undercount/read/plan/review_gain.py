@@ -9,12 +9,17 @@ from undercount.read.plan.expected_width import ExpectedWidths
 from undercount.read.plan.goals import read_goals
 from undercount.read.plan.hidden_positives import HiddenPositives
 from undercount.read.plan.strata import first_design, with_goal
+from undercount.read.plan.width_formula import formula_half_width
 
 if TYPE_CHECKING:
     from undercount.infer.metric_row import MetricRow
     from undercount.read.evaluation import Evaluation
 
 USUAL_BUDGET = 100
+# Metrics of which both answers of reviews are shown, beside those of the table.
+BOTH_ANSWERS = ("precision", "recall", "f1", "roc_auc", "average_precision")
+# How sharp an answer is worth asking for where nothing can be said yet.
+WORTH = 0.1
 
 
 @dataclass(frozen=True)
@@ -55,11 +60,58 @@ def gain_of(evaluation: "Evaluation", budget: int = USUAL_BUDGET) -> ReviewGain 
     before = (row.estimate.high - row.estimate.low) / 2
     if top is not None:  # where cells end: near enough
         threshold = threshold_of_top(counts, top)[0]
-    widths = _first_widths(evaluation, metric, budget, threshold)
-    if widths is None:
-        return None
     budget = min(budget, int(counts.n_unlabeled))
-    return ReviewGain(metric, row.threshold, budget, before, widths.half_width(metric, budget))
+    about = metric, threshold, budget, evaluation.confidence_level
+    try:
+        with collect_warnings():
+            after = formula_half_width(counts, _hidden(evaluation), *about)
+    except InputError:  # nothing is flagged, say: then no review tells its precision
+        return None
+    return ReviewGain(metric, row.threshold, budget, before, after)
+
+
+def _hidden(evaluation: "Evaluation") -> HiddenPositives:
+    return HiddenPositives.of(evaluation.recovery, by_labels=not evaluation.unknowns.given)
+
+
+@dataclass(frozen=True)
+class LackingReviews:
+    """Hold the metrics of which verdicts say too little, and how many more would do.
+
+    Attributes
+    ----------
+    silent, wide : tuple of MetricRow
+        Rows of the table of which nothing can be said, and those that leave a wide range.
+    row : MetricRow
+        The one of them that needs the most reviews.
+    needed : pair of int, optional
+        So many are likely to do, and so many did in most draws; None: unknown.
+    same_plan : bool
+        Whether they are a further round of the same plan.
+    """
+
+    silent: "tuple[MetricRow, ...]"
+    wide: "tuple[MetricRow, ...]"
+    row: "MetricRow"
+    needed: tuple[int, int] | None
+    same_plan: bool
+
+
+def lacking_reviews(evaluation: "Evaluation") -> LackingReviews | None:
+    """Say which rows of the table lack verdicts, and how many more would do."""
+    if evaluation.basis.review is None:
+        return None
+    silent = tuple(row for row in evaluation.rows if row.estimate.open)
+    wide = tuple(
+        row
+        for row in evaluation.rows
+        if row.estimate.wide and row.estimate.exists and row.metric in BOTH_ANSWERS
+    )
+    if not silent and not wide:
+        return None
+    needed = {row: reviews_for(evaluation, row, WORTH) for row in (*silent, *wide)}
+    row, number = max(needed.items(), key=lambda pair: pair[1] or (0, 0))
+    return LackingReviews(silent, wide, row, number, can_go_on(evaluation))
 
 
 def reviews_for(
@@ -74,11 +126,12 @@ def reviews_for(
     """
     widths = _further_widths(evaluation, row.metric)
     if widths is None:
-        widths = _first_widths(evaluation, row.metric, USUAL_BUDGET, evaluation.threshold)
+        widths = _first_widths(evaluation, row.metric)
     if widths is None:
         return None
+    most = widths.budget_at_worst(row.metric, half_width)  # reads what is likely along with it
     usual = widths.budget_for(row.metric, half_width)
-    return usual, max(usual, widths.budget_span(row.metric, half_width)[1])
+    return usual, max(usual, most)
 
 
 def can_go_on(evaluation: "Evaluation") -> bool:
@@ -99,17 +152,14 @@ def _further_widths(evaluation: "Evaluation", metric: str) -> ExpectedWidths | N
         return None
 
 
-def _first_widths(
-    evaluation: "Evaluation", metric: str, budget: int, threshold: float | None
-) -> ExpectedWidths | None:
+def _first_widths(evaluation: "Evaluation", metric: str) -> ExpectedWidths | None:
     """Return what reviews planned for a metric buy; nothing if none can be planned."""
-    counts, level = evaluation.counts, evaluation.confidence_level
+    counts, threshold = evaluation.counts, evaluation.threshold
     try:
         with collect_warnings():
-            by_labels = not evaluation.unknowns.given
-            hidden = HiddenPositives.of(evaluation.recovery, by_labels=by_labels)
-            goals, size = read_goals(metric, threshold), min(budget, int(counts.n_unlabeled))
-            design = first_design(counts, hidden, goals, threshold, size, 0)
-            return ExpectedWidths.of_first(counts, design, hidden, level)
+            hidden, goals = _hidden(evaluation), read_goals(metric, threshold)
+            budget = min(USUAL_BUDGET, int(counts.n_unlabeled))
+            design = first_design(counts, hidden, goals, threshold, budget, 0)
+            return ExpectedWidths.of_first(counts, design, hidden, evaluation.confidence_level)
     except InputError:  # nothing is flagged, say: then no review tells its precision
         return None

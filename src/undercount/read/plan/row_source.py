@@ -109,9 +109,8 @@ class RowsInMemory:
     ) -> "RowsInMemory":
         """Read arrays, which must be of the same rows."""
         (name, first), *others = scores.items()
-        columns = {"sample_weight": sample_weight, "cluster": cluster}
-        columns |= {f"score of {other}": values for other, values in others}
-        labels, own = read_pair(y, first, unlabeled, **columns)
+        columns = {f"score of {other}": values for other, values in others}
+        labels, own = read_pair(y, first, unlabeled, sample_weight, cluster, columns)
         weight = None if sample_weight is None else read_weights(sample_weight, len(own))
         if cluster is not None:
             read_clusters(cluster, len(own))  # refuses what names no cluster for each row

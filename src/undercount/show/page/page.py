@@ -40,7 +40,6 @@ from undercount.show.spoken import metric_title, number, title
 from undercount.show.text import (
     ANSWERS,
     SAMPLING,
-    both_answers,
     bound_words,
     hidden_words,
     labels_words,
@@ -85,7 +84,7 @@ def as_page(
     tables = [page_rows(*pair) for pair in zip(evaluations, thresholds, strict=True)]
     # The answer that does not lead, beside the one that does.
     other = _other_answer(first)
-    beside = {} if other is None else {r.metric: a[other] for r, a in both_answers(first)}
+    beside = {} if other is None else {r.metric: a[other] for r, a in first.both_answers}
     return load_template("page.html.jinja").render(
         names=[evaluation.name for evaluation in evaluations],
         identity=identity,
@@ -242,7 +241,7 @@ def _other_answer(evaluation: Evaluation) -> str | None:
 
 def _reviewed(evaluation: Evaluation) -> dict[str, Any] | None:
     """Return both answers of reviews, and what the labels look like."""
-    answers = both_answers(evaluation)
+    answers = evaluation.both_answers
     if not answers:
         return None
     return {
