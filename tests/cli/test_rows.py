@@ -234,10 +234,9 @@ def test_segments_of_chances(run, table):
         assert f"({exact[name].low:.3f} – {exact[name].high:.3f})" in output
 
 
-@pytest.mark.parametrize("option", [("--gamma", "2"), ("--deploy-prevalence", ".1")])
-def test_what_segments_do_not_answer_is_refused(run, countries, option):
-    code, output = run("evaluate", countries, *ASK, "--by", "land", *option)
-    assert (code, f"--by does not go with {option[0]}" in output) == (2, True)
+def test_what_segments_do_not_answer_is_refused(run, countries):
+    code, output = run("evaluate", countries, *ASK, "--by", "land", "--gamma", "2")
+    assert (code, "--by does not go with --gamma" in output) == (2, True)
 
 
 def test_counts_by_cluster(run, table, tmp_path):
@@ -295,3 +294,21 @@ def test_two_models_at_another_prevalence(run, table, tmp_path):
     assert "Where 2.0 % are positive" in (tmp_path / "h").read_text()
     code, output = run(*ask, "2")
     assert (code, "--deploy-prevalence must be a share" in output) == (2, True)
+
+
+def test_each_segment_where_another_share_is_positive(run, countries, tmp_path):
+    options = ("--by", "land", "--prevalence", ".2", "--deploy-prevalence", ".1")
+    code, output = run("evaluate", countries, *ASK, *options, "--json", tmp_path / "s.json")
+    assert code == 0, output
+    assert "Where 10 % of the rows are positive" in output
+    facts = json.loads((tmp_path / "s.json").read_text())["deployed"]
+    rows = pd.read_csv(countries)
+    segments = uc.evaluate(
+        rows, label="y", score="p", by="land", unlabeled=0, threshold=1, prevalence=0.2
+    )
+    for line in facts["segments"]:
+        (row,) = (
+            row for row in segments[line["segment"]].deployed(0.1) if row.label == line["metric"]
+        )
+        assert line["low"] == pytest.approx(row.estimate.low)
+    assert {line["segment"] for line in facts["segments"]} == set(segments)

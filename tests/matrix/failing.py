@@ -14,7 +14,6 @@ JACKKNIFE = (
     "the jackknife of average precision leaves out whole rows, and weighted ones have a gradient"
 )
 WEIGHTS_SHARE = "the estimated share moves where sums of weights are rounded"
-POOLED = "the one segment's interval is not the interval of all rows: its share is pooled again"
 CROSSED = "the second model's areas are read on cells crossed with those of the first"
 FIRST_MODEL = "reviews are read by one model's scores first"
 TOP_REVIEWED = "with verdicts, all positives beside the highest rows are fewer by 0.13 % by weights"
@@ -70,17 +69,6 @@ FAILING = {
         "reviews, labels any": (BY_STRATA, "all"),
         "reviews, labels random": (BY_STRATA, "all"),
         "audited": (BY_STRATA, AREAS),
-    },
-    "one segment = no segments": {
-        "estimated by bootstrap": (
-            POOLED,
-            "precision f1 specificity accuracy mcc roc_auc average_precision",
-        ),
-        "two sources": (POOLED, "precision f1 specificity accuracy mcc roc_auc average_precision"),
-    },
-    "one segment's line = no segments": {
-        "estimated by bootstrap": (POOLED, "precision"),
-        "two sources": (POOLED, "precision"),
     },
     "clusters of one row = no clusters": {
         "prevalence given": (ONE_LESS, POINTS),

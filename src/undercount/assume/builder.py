@@ -1,8 +1,7 @@
 """Make the assumption that the arguments of a call, or the options of a command, say."""
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from undercount.assume.base import Assumption, Wanted
 from undercount.assume.propensity.assumption import (
@@ -107,24 +106,6 @@ def shares_of(assumption: Assumption) -> dict[str, Any] | None:
         "prevalence_interval": assumption.interval,
         "n_resamples": assumption.n_resamples,
     }
-
-
-def with_shares(assumption: Assumption, shares: Mapping[str, Any]) -> Assumption:
-    """Return random labels with other shares."""
-    assumption = assumption.labels if isinstance(assumption, TwoSources) else assumption
-    names = ("prevalence", "unlabeled_prevalence", "label_frequency")
-    labels = cast("RandomLabels", assumption)
-    return replace(labels, estimator=None, **{name: shares[name] for name in names})
-
-
-def check_by_segment(assumption: Assumption) -> None:
-    """Raise unless segments can be evaluated under an assumption."""
-    if assumption.by_segment:
-        return
-    raise InputError(
-        f"{named('by')} cannot be combined with reviews, audits or a test of {named('covariates')}",
-        argument="by",
-    )
 
 
 def _of_chances(propensity: Any, covariates: Any) -> LabelPropensity | DelayedLabels:

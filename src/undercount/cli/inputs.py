@@ -323,7 +323,7 @@ def _count_segments(
     """
     if not by:
         return {}
-    from undercount.read.one_label_frequency import frequency_edges  # noqa: PLC0415 - when needed
+    from undercount.infer.segment_tables import frequency_edges  # noqa: PLC0415 - when needed
 
     columns = by[0] if len(by) == 1 else list(by)
     edges = [edge for each in counted.values() for edge in frequency_edges(each).tolist()]

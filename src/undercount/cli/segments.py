@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from undercount.cli.command import print_notes, prints, progress
@@ -12,17 +11,19 @@ from undercount.cli.streams import print_text, tell
 from undercount.errors import InputError, suggest
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from numpy.typing import NDArray
 
     from undercount.cli.inputs import Reading
-    from undercount.read.segment_rows import SegmentModels
+    from undercount.infer.scored_rows import ScoredRows
+    from undercount.infer.segmented_rows import Segmentation
     from undercount.read.segments import Evaluations
 
 FILES = {"json_file": "--json", "markdown": "--markdown", "csv_file": "--csv", "html": "--html"}
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
 SHARES = ("prevalence", "unlabeled_prevalence", "label_frequency")
 BESIDE_SEGMENTS = {
-    "deploy_prevalence": "--deploy-prevalence, which speaks of all rows together",
     "odds_ratio": "--gamma, whose bounds are those of all rows together",
 }
 
@@ -83,12 +84,14 @@ def refuse_shares_of_segments(options: dict[str, Any]) -> None:
             )
 
 
-def _name_shares(options: dict[str, Any], segments: "SegmentModels") -> dict[str, Any]:
+def _name_shares(
+    options: dict[str, Any], segments: "list[Hashable]", column: str
+) -> dict[str, Any]:
     """Return the options with shares of segments by the segments' own values, not by their text."""
     from undercount.show.segments import segment_name  # noqa: PLC0415 - only when needed
 
-    names = {segment_name(segment): segment for segment in segments.parts}
-    shown = Counter(map(segment_name, segments.parts))
+    names = {segment_name(segment): segment for segment in segments}
+    shown = Counter(map(segment_name, segments))
     found = dict(options)
     for name in SHARES:
         given = options[name]
@@ -98,54 +101,55 @@ def _name_shares(options: dict[str, Any], segments: "SegmentModels") -> dict[str
             if each not in names:
                 hint = suggest(each, names)
                 raise InputError(
-                    f"--{name.replace('_', '-')} {each}=…: no segment of {segments.column} is "
+                    f"--{name.replace('_', '-')} {each}=…: no segment of {column} is "
                     f"called so; there are {', '.join(list(names)[:10])}"
                     + (f"; {hint}" * bool(hint))
                 )
             if shown[each] > 1:
                 raise InputError(
                     f"--{name.replace('_', '-')} {each}=…: {shown[each]} segments of "
-                    f"{segments.column} are written so; give them names that differ"
+                    f"{column} are written so; give them names that differ"
                 )
         found[name] = {names[each]: share for each, share in given.items()}
     return found
 
 
 def _evaluate(name: str, reading: "Reading", options: dict[str, Any]) -> "Evaluations":
-    from undercount.read.evaluate import evaluate_segments  # noqa: PLC0415 - only when needed
+    from undercount.read.evaluate_segments import evaluate_segments  # noqa: PLC0415 - when needed
 
-    segments = _split(name, reading, options)
-    options = _name_shares(options, segments)
+    model, segmentation = _split(name, reading, options)
+    segments = segmentation.split(name, model)
+    options = _name_shares(options, list(segments), segmentation.column)
     with progress(f"estimating segments of {name}", options):
         wanted, assumption = wanted_and_assumed(options, reading)
-        return evaluate_segments(name, replace(segments, assumption=assumption), wanted)
+        there = options.get("deploy_prevalence")
+        return evaluate_segments(name, model, segmentation, assumption, wanted, there)
 
 
-def _split(name: str, reading: "Reading", options: dict[str, Any]) -> "SegmentModels":
+def _split(
+    name: str, reading: "Reading", options: dict[str, Any]
+) -> "tuple[ScoredRows, Segmentation]":
     """Return the segments of one score: of rows that were kept, or of counts."""
     import numpy as np  # noqa: PLC0415 - only when needed
 
     from undercount.infer.scored_rows import ScoredRows  # noqa: PLC0415
-    from undercount.read.segment_rows import (  # noqa: PLC0415
-        SegmentModels,
-        name_parts,
-        split_rows_of,
+    from undercount.infer.segmented_rows import (  # noqa: PLC0415
+        CountedSegmentation,
+        RowSegmentation,
     )
 
-    threshold, column = options.get("threshold"), ", ".join(options["by"])
+    column = ", ".join(options["by"])
     if reading.models:
-        every = [_as_numbers(each) for each in reading.by]
+        every = [_as_numbers(values) for values in reading.by]
         by = every[0] if len(every) == 1 else every
-        wanted, assumption = wanted_and_assumed(options, reading)
-        about = assumption, wanted, by, column, reading.cluster
-        return split_rows_of(reading.models[name], *about)
-    whole = ScoredRows(reading.counts[name], threshold)
+        return reading.models[name], RowSegmentation(by, column)
     counted = reading.segments[name]
     keys = np.empty(len(counted), object)
     keys[:] = list(counted)  # tuples, where there are several columns, stay whole
     names = _as_numbers(keys).tolist()
-    parts = name_parts(dict(zip(names, counted.values(), strict=True)), threshold)
-    return SegmentModels(whole, parts, column)
+    parts = dict(zip(names, counted.values(), strict=True))
+    model = ScoredRows(reading.counts[name], options.get("threshold"))
+    return model, CountedSegmentation({name: parts}, column)
 
 
 def _as_numbers(values: "NDArray[Any]") -> "NDArray[Any]":

@@ -13,8 +13,8 @@ from scipy.stats import chi2
 
 from undercount.curve import FloatArray
 from undercount.estimate import Estimate, Interval, from_scale, to_scale
+from undercount.infer.random_effects import spread_between
 from undercount.metric_facts import FACTS
-from undercount.prevalence.pooled import spread_between
 
 # 2024, 2024-03, 2024-03-09, 2024-W09, 2024-Q1, 202403 and so on.
 TIME = re.compile(r"\d{4}([-/ ]?[QWM]?\d{1,2}([-/ ]?\d{1,2}([T ].*)?)?)?", re.IGNORECASE)

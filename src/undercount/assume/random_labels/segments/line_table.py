@@ -35,7 +35,7 @@ from undercount.shares import Shares
 
 
 @dataclass(frozen=True, eq=False)
-class SegmentTable:
+class LineTable:
     """Hold the rows of many segments above one threshold, and what is known of their positives."""
 
     segments: tuple[Hashable, ...]
@@ -54,7 +54,7 @@ class SegmentTable:
         threshold: float,
         target: Target,
         confidence_level: float,
-    ) -> "SegmentTable":
+    ) -> "LineTable":
         """Take the segments that are of the plain case."""
         kept = [key for key, held in hidden.items() if _is_plain(held)]
         kinds = {_kind(hidden[key]) for key in kept}
