@@ -312,3 +312,31 @@ def test_each_segment_where_another_share_is_positive(run, countries, tmp_path):
         )
         assert line["low"] == pytest.approx(row.estimate.low)
     assert {line["segment"] for line in facts["segments"]} == set(segments)
+
+
+def test_models_by_segment(run, tmp_path):
+    rng = np.random.default_rng(3)
+    truth = rng.random(4000) < 0.2
+    rows = pd.DataFrame({"y": (truth & (rng.random(4000) < 0.5)).astype(int)})
+    rows["p"], rows["q"] = rng.normal(2 * truth), rng.normal(1.5 * truth)
+    rows["land"] = np.arange(4000) % 2
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    ask = ("compare", tmp_path / "rows.csv", *ASK, "--score", "q", "--by", "land")
+    code, output = run(*ask, "--prevalence", "0=20%,1=20%", "--rank-by", "recall")
+    assert code == 0, output
+    expected = uc.compare(
+        rows, ["p", "q"], label="y", by="land", unlabeled=0, threshold=1,
+        prevalence={0: 0.2, 1: 0.2},
+    )  # fmt: skip
+    for land in (0, 1):
+        gap = expected.difference(land, "recall").difference
+        assert f"{gap.value:+.3f} ({gap.low:+.3f} – {gap.high:+.3f})" in output
+    files = [option for name in ("json", "markdown", "csv", "html") for option in
+             (f"--{name}", tmp_path / f"c.{name}")]  # fmt: skip
+    code, output = run(*ask, "--prevalence", ".2", *files, "--require", "p.recall >= 0.99")
+    assert (code, "land 0, p" in output) == (1, True)
+    assert json.loads((tmp_path / "c.json").read_text())["column"] == "land"
+    code, output = run(
+        "compare", tmp_path / "rows.csv", *ASK, "--score", "q", "--prevalence", "0=2%"
+    )
+    assert (code, "name their column by --by" in output) == (2, True)

@@ -264,6 +264,8 @@ class Wanted(NamedTuple):
         What the intervals speak of; None: what the sampling of the rows suggests.
     progress : callable, optional
         Told the share of the resamples that is done.
+    thresholds, tops : tuple of float
+        Further thresholds, and numbers of highest rows, whose metrics join the table.
     """
 
     target: Target | None = None
@@ -272,6 +274,8 @@ class Wanted(NamedTuple):
     metrics: Sequence[str] | None = None
     random_state: int | None = 0
     progress: Progress | None = None
+    thresholds: tuple[float, ...] = ()
+    tops: tuple[float, ...] = ()
 
 
 class Assumption(ABC):

@@ -457,8 +457,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     weight, chance = options["weight"], options.get("chance")
     numbers = list(dict.fromkeys(name for name in (label, *scores, weight, chance) if name))
     positive = options.get("positive_label")
-    by = options.get("by")  # of compare it is the metric that decides
-    segments = list(by) if isinstance(by, tuple | list) else []
+    segments = list(options.get("by") or ())
     groups = [*([cluster] if cluster else []), *segments]
     in_database, dates = names_database(data, options), date_columns(options)
     if in_database:

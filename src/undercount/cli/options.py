@@ -415,6 +415,7 @@ def wanted_and_assumed(
         list(options.get("metrics") or ()) or None,
         given.pop("random_state"),
         progress,
+        tuple(options.get("further", ())),
     )
     return wanted, assumption_of(given)
 

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from undercount.cli.inputs import Reading
+    from undercount.cli.inputs import ModelColumns, Reading
     from undercount.infer.scored_rows import ScoredRows
     from undercount.infer.segmented_rows import Segmentation
+    from undercount.read.comparisons import Comparisons
     from undercount.read.segments import Evaluations
 
 FILES = {"json_file": "--json", "markdown": "--markdown", "csv_file": "--csv", "html": "--html"}
@@ -84,6 +85,15 @@ def refuse_shares_of_segments(options: dict[str, Any]) -> None:
             )
 
 
+def name_shares_of_rows(options: dict[str, Any], by: Any, n_rows: int) -> dict[str, Any]:
+    """Return the options with shares of segments by the values that rows have."""
+    from undercount.infer.segmented_rows import split_rows  # noqa: PLC0415 - only when needed
+
+    if by is None:
+        return options
+    return _name_shares(options, list(split_rows(by, n_rows)), ", ".join(options["by"]))
+
+
 def _name_shares(
     options: dict[str, Any], segments: "list[Hashable]", column: str
 ) -> dict[str, Any]:
@@ -140,9 +150,7 @@ def _split(
 
     column = ", ".join(options["by"])
     if reading.models:
-        every = [_as_numbers(values) for values in reading.by]
-        by = every[0] if len(every) == 1 else every
-        return reading.models[name], RowSegmentation(by, column)
+        return reading.models[name], RowSegmentation(segment_values(reading.by), column)
     counted = reading.segments[name]
     keys = np.empty(len(counted), object)
     keys[:] = list(counted)  # tuples, where there are several columns, stay whole
@@ -150,6 +158,12 @@ def _split(
     parts = dict(zip(names, counted.values(), strict=True))
     model = ScoredRows(reading.counts[name], options.get("threshold"))
     return model, CountedSegmentation({name: parts}, column)
+
+
+def segment_values(columns: "list[NDArray[Any]]") -> Any:
+    """Return the segment of each row: one column of values, or several."""
+    read = [_as_numbers(values) for values in columns]
+    return read[0] if len(read) == 1 else read
 
 
 def _as_numbers(values: "NDArray[Any]") -> "NDArray[Any]":
@@ -172,7 +186,17 @@ def _as_numbers(values: "NDArray[Any]") -> "NDArray[Any]":
     return np.array([None if each is None else read(each) for each in values.tolist()], object)
 
 
-def _write(found: "Evaluations", options: dict[str, Any]) -> None:
+def write_comparisons(found: "Comparisons", rows: "ModelColumns", options: dict[str, Any]) -> int:
+    """Write the files that the options name, print, and judge each segment."""
+    verdict = found.require(*options["requirements"])
+    _write(found, options)
+    if prints(options):
+        print_notes(rows.notes)
+        print_text(f"\n{found}")
+    return report_verdict(verdict, options)
+
+
+def _write(found: "Evaluations | Comparisons", options: dict[str, Any]) -> None:
     """Write the files that the options name."""
     from undercount.count.atomic_file import write_text  # noqa: PLC0415 - only when needed
 

@@ -16,8 +16,14 @@ from undercount.infer.metric_name import asks_top
 from undercount.infer.mixture import Target
 from undercount.infer.resampled import PrevalenceInterval, Progress
 from undercount.infer.reviews.verdicts import Reviews
-from undercount.infer.scored_rows import check_name, count_column, count_model, take_column
-from undercount.read.evaluate_models import evaluate_models
+from undercount.infer.scored_rows import (
+    check_name,
+    count_column,
+    count_model,
+    keep_apart,
+    take_column,
+)
+from undercount.read.evaluate_models import evaluate_models, split_several
 from undercount.read.evaluate_segments import evaluate_segments
 from undercount.read.evaluation import Evaluation
 from undercount.read.segment_rows import SegmentedRows
@@ -37,8 +43,8 @@ class EvaluateOptions(TypedDict, total=False):
     sampling: Sampling
     unlabeled: float | None
     sample_weight: Any
-    threshold: float | None
-    top: float | None
+    threshold: float | list[float] | None
+    top: float | list[float] | None
     metrics: Sequence[str] | None
     target: Target | None
     confidence_level: float
@@ -93,8 +99,8 @@ def evaluate(
     propensity: Any = None,
     covariates: Any = None,
     deploy_prevalence: float | None = None,
-    threshold: float | None = None,
-    top: float | None = None,
+    threshold: float | list[float] | None = None,
+    top: float | list[float] | None = None,
     metrics: Sequence[str] | None = None,
     target: Target | None = None,
     confidence_level: float = 0.95,
@@ -161,12 +167,13 @@ def evaluate(
     deploy_prevalence : float, optional
         Share of positives where the classifier will work, if it is not that of these rows. The
         table is that of these rows; `Evaluation.deployed` has the metrics there.
-    threshold : float, optional
-        Rows with score >= threshold are predicted positive.
-    top : float, optional
+    threshold : float or list of float, optional
+        Rows with score >= threshold are predicted positive. Of several the first is the main one,
+        and the metrics at the others join the table.
+    top : float or list of float, optional
         So many rows of the highest scores, or such a share of them if below 1: their precision,
         recall and lift join the table. One row is one row, whatever it weighs; with `by` they are
-        the highest rows of each segment.
+        the highest rows of each segment. Of several the first is the main one.
     metrics : list of str, optional
         What the table holds, by any name and with thresholds of their own: "ROC AUC",
         "precision", "fpr@0.9". By default the areas and, at a threshold, six metrics.
@@ -247,14 +254,18 @@ def evaluate(
     }
     assumption = assumption_of(given)
     refuse_other_order(y=y, score=score, by=by, cluster=cluster, **assumption.columns)
-    wanted = Wanted(target, confidence_level, top, metrics, random_state, progress)
+    place, thresholds = split_several("threshold", threshold)
+    first_top, tops = split_several("top", top)
+    wanted = Wanted(
+        target, confidence_level, first_top, metrics, random_state, progress, thresholds, tops
+    )
     taken = {name: take_column(y, name, each) for name, each in assumption.columns.items()}
     assumption = assumption.with_columns(taken)
     columns = label is not None or (isinstance(score, str) and is_frame(y))
     name = name or (str(score) if columns else "score")
     if by is not None or isinstance(y, Mapping):
         # Where rows weigh differently, the highest ones are told only with every score apart.
-        apart = sample_weight is not None and asks_top(top, metrics)
+        apart = sample_weight is not None and asks_top(first_top, metrics)
         split = SegmentedRows(
             y,
             score,
@@ -266,13 +277,12 @@ def evaluate(
             name,
         )
         compact = not (assumption.every_score or apart)
-        model, segmentation = split.count(by, threshold, compact=compact)
-        asked = name, model, segmentation, assumption, wanted
-        return evaluate_segments(*asked, deploy_prevalence)
+        model, segmentation = split.count(by, place, wanted.thresholds, compact=compact)
+        return evaluate_segments(name, model, segmentation, assumption, wanted, deploy_prevalence)
     away = columns and is_frame(y) and not is_eager(y) and isinstance(cluster, str)
     whose = cluster if away else None  # counted where the rows lie
     cluster = None if away else take_column(y, "cluster", cluster)
-    rows = unlabeled, sample_weight, threshold, assumption.knots
+    rows = unlabeled, sample_weight, place, keep_apart(assumption.knots, thresholds)
     compact = not assumption.every_score
     if columns:
         model = count_column(y, label, score, *rows, compact=compact, cluster=whose)

@@ -80,8 +80,8 @@ class SegmentReader:
     def evaluate(self, segment: Hashable) -> Evaluation:
         """Return the whole evaluation of a segment."""
         wanted, bare = self.wanted, self._bare(segment, self.overall.target)
-        if wanted.top is not None and not fits_top(bare, wanted.top):
-            wanted = wanted._replace(top=None)
+        tops = [top for top in (wanted.top, *wanted.tops) if top and fits_top(bare, top)]
+        wanted = wanted._replace(top=tops[0] if tops else None, tops=tuple(tops[1:]))
         there = self.overall.deploy_prevalence
         return replace(make_whole(bare.name, bare.recovery, wanted), deploy_prevalence=there)
 
@@ -94,7 +94,7 @@ class SegmentReader:
     def rows(self, target: Target) -> tuple[SegmentRow, ...]:
         """Return the line of every segment: most at once, the others one by one."""
         wanted, threshold = self.wanted, self.overall.threshold
-        metrics = segment_metrics(wanted.metrics, threshold, wanted.top)
+        metrics = segment_metrics(wanted, threshold)
         lines, pooled = self.segments.lines(metrics, target), self.segments.pooled
         rows = []
         for segment, part in self.segments.segments.items():

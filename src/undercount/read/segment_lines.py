@@ -4,20 +4,32 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 
+from undercount.assume.base import Wanted
 from undercount.assume.segments import SegmentDoubt
 from undercount.counts import ScoreCounts
-from undercount.errors import NOT_IDENTIFIED, InputError, collect_warnings
+from undercount.errors import CODES, NOT_IDENTIFIED, Check, InputError, collect_warnings
 from undercount.estimate import Estimate
 from undercount.infer.heads import ranked_rows
 from undercount.infer.labelled import labelled_curve
 from undercount.infer.metric_name import parse_metric, short_number
 from undercount.infer.metric_row import MetricRow
 from undercount.infer.segmented_rows import FEWEST_LABELS, why_not
+from undercount.infer.sensitivity import AREAS
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import TOP_METRICS, Evaluation
+from undercount.read.requirement import Judgement
 
 POINT_COLUMNS = ("recall", "precision")
 AREA_COLUMNS = ("roc_auc", "average_precision")
+
+UNLIKE = (
+    "segments are not labelled alike (UC022), and its share is not known; give each its own "
+    "prevalence, or review some rows of each"
+)
+UNTESTED = (
+    "whether segments are labelled alike cannot be tested (UC022), and its share rests on that; "
+    "give each its own prevalence, or review some rows of each"
+)
 
 
 @dataclass(frozen=True)
@@ -45,23 +57,24 @@ class SegmentRow:
     note: str = ""
 
 
-def segment_metrics(
-    metrics: Sequence[str] | None, threshold: float | None, top: float | None = None
-) -> Sequence[str]:
+def segment_metrics(wanted: Wanted, threshold: float | None) -> Sequence[str]:
     """Return the metrics of the table: those asked for, or the few that a line has room for.
 
-    Those of the `top` rows follow; metrics without a place of their own are read there alone if
-    there is no threshold.
+    Those at further thresholds and of the highest rows follow; metrics without a place of their
+    own are read there alone if there is no threshold.
     """
     usual = AREA_COLUMNS if threshold is None else POINT_COLUMNS
-    if top is None:
-        return usual if metrics is None else metrics
-    chosen = usual if metrics is None else metrics
-    if threshold is None:
+    chosen = list(usual if wanted.metrics is None else wanted.metrics)
+    names = [name for name in map(parse_metric, chosen) if not name.placed]
+    moved = [name.metric for name in names if name.metric not in AREAS]
+    further = [f"{metric}@{at:.17g}" for at in wanted.thresholds for metric in moved]
+    tops = [top for top in (wanted.top, *wanted.tops) if top is not None]
+    if tops and threshold is None:
         chosen = [text for text in chosen if parse_metric(text).placed]
     # All digits, of which a label may show fewer.
-    place = repr(float(top)) if top < 1 else f"{float(top):.17g}"
-    return [*chosen, *(f"{metric}@top {place}" for metric in TOP_METRICS)]
+    places = [repr(float(top)) if top < 1 else f"{float(top):.17g}" for top in tops]
+    highest = [f"{metric}@top {place}" for place in places for metric in TOP_METRICS]
+    return [*chosen, *further, *highest]
 
 
 def labelled_words(counts: ScoreCounts, metrics: Sequence[str], threshold: float | None) -> str:
@@ -199,6 +212,20 @@ def few_rows_words(counts: ScoreCounts, top: float) -> str:
     return (
         f"it has only {rows:,} row{'' if rows == 1 else 's'}, fewer than the {top:,.15g} asked for"
     )
+
+
+def is_untested(check: Check) -> bool:
+    """Whether a check says that nothing could tell if segments are labelled alike."""
+    return check.code == CODES["fair-sample"] and check.level == "info"
+
+
+def rest_on_alike_labels(judgement: Judgement, *, untested: bool) -> Judgement:
+    """Name that a judgement rests on segments labelled alike, and open it if nothing tested it."""
+    needs = (*judgement.estimate.needs, "segments labelled alike")
+    judgement = replace(judgement, estimate=replace(judgement.estimate, needs=needs))
+    if not untested or judgement.outcome == "inconclusive":
+        return judgement
+    return replace(judgement, outcome="inconclusive", why=UNTESTED)
 
 
 def doubt_row(row: SegmentRow, doubt: SegmentDoubt) -> SegmentRow:

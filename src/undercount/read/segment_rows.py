@@ -13,7 +13,13 @@ from undercount.count.knots import knots_at
 from undercount.count.label_totals import other_rows
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, named, read_threshold
-from undercount.infer.scored_rows import ScoredRows, count_column, count_model, take_column
+from undercount.infer.scored_rows import (
+    ScoredRows,
+    count_column,
+    count_model,
+    keep_apart,
+    take_column,
+)
 from undercount.infer.segment_tables import frequency_edges
 from undercount.infer.segmented_rows import CountedSegmentation, RowSegmentation, Segmentation
 
@@ -32,13 +38,14 @@ class SegmentedRows:
     name: str
 
     def count(
-        self, by: Any, threshold: float | None, *, compact: bool
+        self, by: Any, threshold: float | None, further: tuple[float, ...] = (), *, compact: bool
     ) -> tuple[ScoredRows, Segmentation]:
-        """Count all rows, and say how they fall into segments."""
+        """Count all rows, and say how they fall into segments; `further` are other thresholds."""
         if isinstance(self.y, Mapping):
             self._check_no_clusters()
             return self._take_counts(by, threshold)
-        place = self.unlabeled, self.weight, threshold, self.assumption.knots
+        knots_of = keep_apart(self.assumption.knots, further)
+        place = self.unlabeled, self.weight, threshold, knots_of
         if self.label is None:
             model = count_model(self.y, self.score, *place, compact=compact)
             return model.with_clusters(self.cluster), RowSegmentation(by)
@@ -46,7 +53,8 @@ class SegmentedRows:
         columns = [by] if isinstance(by, str) else by
         if not is_eager(self.y):
             self._check_no_clusters()
-            return model, self._count_where_they_are(model, columns, compact=compact)
+            knots = [*knots_of(None), *knots_at(threshold), *frequency_edges(model.counts)]
+            return model, self._count_where_they_are(model, columns, knots, compact=compact)
         cluster = take_column(self.y, "cluster", self.cluster)
         return model.with_clusters(cluster), segment_columns(self.y, columns)
 
@@ -59,7 +67,7 @@ class SegmentedRows:
             )
 
     def _count_where_they_are(
-        self, overall: ScoredRows, columns: list[str], *, compact: bool
+        self, overall: ScoredRows, columns: list[str], knots: list[float], *, compact: bool
     ) -> Segmentation:
         """Count the rows of a frame elsewhere, which only small tables leave."""
         counted: Any = count_scores(
@@ -70,10 +78,7 @@ class SegmentedRows:
             unlabeled=self.unlabeled,
             by=columns,
             compact=True if compact else None,
-            knots=(
-                *knots_at(overall.threshold),
-                *frequency_edges(overall.counts),
-            ),
+            knots=knots,
         )
         segments = sum(counts.n_rows for counts in counted.values())
         if not math.isclose(segments, overall.counts.n_rows, rel_tol=1e-9):

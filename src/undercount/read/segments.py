@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from undercount.assume.segments import PooledShares
 from undercount.errors import (
-    CODES,
     InputError,
     check_choice,
     check_name,
@@ -20,7 +19,14 @@ from undercount.infer.metric_row import MetricRow
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation, render
 from undercount.read.requirement import Judgement, Requirement, Verdict, parse_requirements
-from undercount.read.segment_lines import SegmentRow, few_rows_words, fits_top
+from undercount.read.segment_lines import (
+    UNLIKE,
+    SegmentRow,
+    few_rows_words,
+    fits_top,
+    is_untested,
+    rest_on_alike_labels,
+)
 from undercount.read.segment_tests import (
     Deviation,
     Heterogeneity,
@@ -34,16 +40,6 @@ from undercount.read.segment_tests import (
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-UNLIKE = (
-    "segments are not labelled alike (UC022), and its share is not known; give each its own "
-    "prevalence, or review some rows of each"
-)
-UNTESTED = (
-    "whether segments are labelled alike cannot be tested (UC022), and its share rests on that; "
-    "give each its own prevalence, or review some rows of each"
-)
 
 
 @dataclass(frozen=True)
@@ -116,8 +112,7 @@ class Evaluations(Mapping[Hashable, Evaluation]):
     @property
     def untested_labels(self) -> bool:
         """Whether nothing could tell if segments are labelled alike, though shares rest on it."""
-        untold = (CODES["fair-sample"], "info")
-        return self.shared_out and untold in [(c.code, c.level) for c in self.overall.checks]
+        return self.shared_out and any(map(is_untested, self.overall.checks))
 
     def row(self, segment: Hashable) -> SegmentRow:
         """Return the row of a segment, also of one that cannot be evaluated."""
@@ -226,11 +221,7 @@ class Evaluations(Mapping[Hashable, Evaluation]):
             found = self[row.segment].judge(requirement)
             if not (self.shared_out and facts.needs_prevalence):
                 return found
-            needs = (*found.estimate.needs, "segments labelled alike")
-            found = replace(found, estimate=replace(found.estimate, needs=needs))
-            if not self.untested_labels or found.outcome == "inconclusive":
-                return found
-            return replace(found, outcome="inconclusive", why=UNTESTED)
+            return rest_on_alike_labels(found, untested=self.untested_labels)
         subject = f"{self.overall.name}, {self.column} {row.segment}"
         nothing = Estimate(math.nan, *facts.range)
         note = UNLIKE if row.rows else row.note

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from undercount.assume.base import Recovery, Unknowns, Wanted
 from undercount.assume.random_labels.recovery import RandomLabelsRecovery
@@ -21,6 +21,8 @@ from undercount.assume.segments import (
 )
 from undercount.counts import ScoreCounts
 from undercount.errors import Check, InputError, collect_warnings
+from undercount.infer.metric_name import MetricName, parse_metric
+from undercount.infer.metric_row import MetricRow
 from undercount.infer.mixture import Target
 from undercount.infer.scored_rows import ScoredRows
 from undercount.infer.segmented_rows import SegmentPart, why_not
@@ -100,16 +102,40 @@ class RandomLabelsSegments(SegmentRecoveries):
 
     def lines(self, metrics: Sequence[str], target: Target) -> Mapping[Hashable, SegmentLine]:
         """Return the lines of all segments of the plain case, which are estimated at once."""
-        threshold, level = next(iter(self.whole.values())).used.threshold, self.shares.wanted
-        if threshold is None:
+        threshold = next(iter(self.whole.values())).used.threshold
+        names = [parse_metric(text) for text in metrics]
+        places = [threshold if name.threshold is None else name.threshold for name in names]
+        if threshold is None or any(name.top is not None for name in names):
             return {}
-        known = self._plain_shares
-        parts = {key: self.segments[key].rows.counts for key in known}
-        table = LineTable.of(parts, known, threshold, target, level.confidence_level)
+        columns: dict[int, Mapping[Hashable, MetricRow]] = {}
+        for place in dict.fromkeys(places):
+            columns |= self._columns_at(place, names, places, target)
+        level = self.shares.wanted.confidence_level
         return {
-            key: SegmentLine(share_of(known[key], level.confidence_level), rows)
-            for key, rows in table.rows(metrics).items()
+            key: SegmentLine(
+                share_of(known, level), tuple(columns[i][key] for i in range(len(names)))
+            )
+            for key, known in self._plain_shares.items()
+            if all(key in columns.get(i, {}) for i in range(len(names)))
         }
+
+    def _columns_at(
+        self,
+        place: float | None,
+        names: Sequence[MetricName],
+        places: Sequence[float | None],
+        target: Target,
+    ) -> dict[int, Mapping[Hashable, MetricRow]]:
+        """Return the columns of metrics at one threshold, by their number."""
+        at = [i for i, other in enumerate(places) if other == place]
+        known, level = self._plain_shares, self.shares.wanted.confidence_level
+        parts = {key: self.segments[key].rows.counts for key in known}
+        try:
+            table = LineTable.of(parts, known, cast("float", place), target, level)
+        except InputError:  # counts that cannot be split there are counted again, one by one
+            return {}
+        rows = table.rows([names[i].metric for i in at])
+        return {i: {key: row[n] for key, row in rows.items()} for n, i in enumerate(at)}
 
     @cached_property
     def _plain_shares(self) -> dict[Hashable, Unknowns]:
