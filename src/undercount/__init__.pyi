@@ -50,6 +50,7 @@ from .read import metrics as metrics
 from .read import scorers as scorers
 from .read.compare import Comparison as Comparison
 from .read.compare import compare as compare
+from .read.comparisons import Comparisons as Comparisons
 from .read.evaluate import evaluate as evaluate
 from .read.evaluation import Evaluation as Evaluation
 from .read.monitoring import Monitoring as Monitoring

@@ -7,7 +7,6 @@ Law → assumption → why, and the metrics for which it is broken ("all" of the
 CRASHES = {}
 
 BY_STRATA = "verdicts are spread over cells, which depend on how rows were counted"
-POOLED = "the one segment's interval is not the interval of all rows: its share is pooled again"
 CROSSED = "the second model's areas are read on cells crossed with those of the first"
 FIRST_MODEL = "reviews are read by one model's scores first"
 TWICE_REVIEWED = "two verdicts on copies of a row count as two"
@@ -42,17 +41,6 @@ FAILING = {
         "reviews, labels any": (BY_STRATA, "all"),
         "reviews, labels random": (BY_STRATA, "all"),
         "audited": (BY_STRATA, AREAS),
-    },
-    "one segment = no segments": {
-        "estimated by bootstrap": (
-            POOLED,
-            "precision f1 specificity accuracy mcc roc_auc average_precision",
-        ),
-        "two sources": (POOLED, "precision f1 specificity accuracy mcc roc_auc average_precision"),
-    },
-    "one segment's line = no segments": {
-        "estimated by bootstrap": (POOLED, "precision"),
-        "two sources": (POOLED, "precision"),
     },
     "every row twice at half weight, by row = once": {
         "reviews, labels any": (TWICE_REVIEWED, "all"),

@@ -13,11 +13,14 @@ from scipy import special, stats
 
 import undercount as uc
 from undercount.assume.random_labels.hidden_share import fits_easily, label_heads, rates_fit
+from undercount.assume.random_labels.segments.pooled import pool_shares
+from undercount.assume.random_labels.segments.shared_out import share_out
 from undercount.counts import ScoreCounts
 from undercount.infer.heads import HeadCounts
 from undercount.infer.mixture import design_of
+from undercount.infer.random_effects import spread_between
+from undercount.infer.segmented_rows import split_rows
 from undercount.infer.shared_labels import LabelPart, SharedLabels
-from undercount.prevalence.pooled import pool_shares, spread_between
 from undercount.read.evaluate import EvaluateOptions
 from undercount.read.segment_tests import (
     find_deviations,
@@ -25,8 +28,6 @@ from undercount.read.segment_tests import (
     find_trend,
     read_points,
 )
-from undercount.read.segments import split_rows
-from undercount.read.share_out import share_out
 from undercount.shares import Shares
 
 
@@ -402,7 +403,7 @@ def test_each_segment_takes_its_part_of_the_chances():
     )
     assert same.row("a").rows == found.row("a").rows
     counted = uc.count_scores(frame, label="y", score="s", by="by", unlabeled=0)
-    with pytest.raises(uc.InputError, match="which chance a row had"):
+    with pytest.raises(uc.InputError, match="needs rows in memory"):
         uc.evaluate(counted, assume=uc.LabelPropensity(chance))
 
 

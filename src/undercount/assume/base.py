@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, Protocol, Self, TypeAlias, runtime_
 import numpy as np
 from numpy.typing import NDArray
 
+from undercount.assume.segments import SegmentRecoveries
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve, OperatingPoint
 from undercount.errors import NOT_IDENTIFIED, Check, InputError, LibraryWarning, named
@@ -30,6 +31,7 @@ from undercount.infer.mixture import Target
 from undercount.infer.resampled import Progress, Resamples
 from undercount.infer.reviews.verdicts import Reviews, working_posterior
 from undercount.infer.scored_rows import ScoredRows
+from undercount.infer.segmented_rows import Segmentation
 from undercount.infer.sensitivity import CHANCE, BreakEven, Over, metric_value
 from undercount.infer.shared_labels import LabelPart
 from undercount.infer.workload import Workload
@@ -294,6 +296,8 @@ class Wanted(NamedTuple):
         What the intervals speak of; None: what the sampling of the rows suggests.
     progress : callable, optional
         Told the share of the resamples that is done.
+    thresholds, tops : tuple of float
+        Further thresholds, and numbers of highest rows, whose metrics join the table.
     """
 
     target: Target | None = None
@@ -302,6 +306,8 @@ class Wanted(NamedTuple):
     metrics: Sequence[str] | None = None
     random_state: int | None = 0
     progress: Progress | None = None
+    thresholds: tuple[float, ...] = ()
+    tops: tuple[float, ...] = ()
 
 
 class Assumption(ABC):
@@ -334,11 +340,6 @@ class Assumption(ABC):
         return False
 
     @property
-    def by_segment(self) -> Literal["shares", "rows", ""]:
-        """What segments take of it: a share each, their part of the rows' recovery, or nothing."""
-        return ""
-
-    @property
     def fits_columns(self) -> bool:
         """Whether what it says row by row is fitted, and not only tested."""
         return False
@@ -363,6 +364,17 @@ class Assumption(ABC):
     @abstractmethod
     def recover(self, models: Mapping[str, ScoredRows], wanted: Wanted) -> "Mapping[str, Recovery]":
         """Apply the assumption to the rows of each model; they are the same rows."""
+
+    def recover_segments(
+        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: Wanted
+    ) -> SegmentRecoveries:
+        """Apply the assumption to all rows and to each segment, which is a part of them."""
+        whole = self.recover(models, wanted)
+        parts = {
+            name: segmentation.split(name, recovery.used, recovery.usable)
+            for name, recovery in whole.items()
+        }
+        return SegmentRecoveries(whole, parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -610,11 +622,6 @@ class Recovery(ABC):
     def answers(self, at: MetricAt) -> dict[str, Estimate]:  # noqa: ARG002 - no metric has any
         """Return the answers under each supposition of the labels, if there are several."""
         return {}
-
-    @property
-    def share(self) -> Estimate:
-        """The share of positives among the unlabeled rows that the rows themselves tell."""
-        raise self.not_identified("a share of these rows alone", "ask for prevalence")
 
     @property
     def usable(self) -> BoolArray | None:

@@ -1,7 +1,6 @@
 """Make the assumption that a call states, by an object or by one of its shorthands."""
 
-from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from undercount.assume.base import Assumption
 from undercount.assume.random_labels.assumption import RandomLabels, TwoSources
@@ -83,19 +82,3 @@ def shares_of(assumption: Assumption) -> dict[str, Any] | None:
         "prevalence_interval": labels.interval,
         "n_resamples": labels.n_resamples,
     }
-
-
-def with_shares(assumption: Assumption, shares: dict[str, Any]) -> Assumption:
-    """Return random labels with other shares."""
-    labels = cast("RandomLabels", random_labels_of(assumption))
-    return replace(labels, estimator=None, **{name: shares[name] for name in SHARES})
-
-
-def check_by_segment(assumption: Assumption) -> None:
-    """Raise unless segments can be evaluated under an assumption."""
-    if assumption.by_segment:
-        return
-    raise InputError(
-        f"{named('by')} cannot be combined with reviews, audits or a test of {named('covariates')}",
-        argument="by",
-    )

@@ -42,7 +42,7 @@ class Options(TypedDict, total=False):
     database: str | None
     table: str | None
     query: str | None
-    by: Any  # the columns of segments; of compare the metric that decides
+    by: tuple[str, ...]
     # What is assumed of the labels.
     prevalence: Share
     unlabeled_prevalence: Share
@@ -64,6 +64,8 @@ class Options(TypedDict, total=False):
     deploy_prevalence: float | None
     threshold: float | None
     thresholds: tuple[float, ...]
+    further: tuple[float, ...]  # thresholds beside the first
+    rank_by: str | None
     top: float | None
     metrics: tuple[str, ...]
     costs: Mapping[str, float] | None

@@ -28,6 +28,7 @@ def wanted_and_assumed(
         list(options.get("metrics") or ()) or None,
         options["seed"],
         progress,
+        options.get("further", ()),
     )
     return wanted, assumption_by_options(options, reading.sampling, reading.propensity)
 

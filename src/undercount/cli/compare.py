@@ -1,5 +1,6 @@
 """Compare models on the same rows."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -19,9 +20,16 @@ from undercount.cli.options import (
     model_gate_options,
     output_options,
     reading_options,
+    refuse_repeated,
     review_options,
     share_options,
     thresholds_of,
+)
+from undercount.cli.segments import (
+    name_shares_of_rows,
+    refuse_shares_of_segments,
+    segment_values,
+    write_comparisons,
 )
 from undercount.cli.streams import print_text
 
@@ -60,7 +68,14 @@ if TYPE_CHECKING:
     "labelled).",
 )
 @click.option(
-    "--by", help="Metric that decides which model is better (f1 with a threshold, else roc_auc)."
+    "--rank-by",
+    help="Metric that decides which model is better (f1 with a threshold, else roc_auc).",
+)
+@click.option(
+    "--by",
+    multiple=True,
+    callback=refuse_repeated,
+    help="Column of segments (country, month): a comparison for each; repeat.",
 )
 @model_gate_options
 @output_options
@@ -70,8 +85,11 @@ def compare(options: Options) -> int:
     from undercount.cli.inputs import names_database, read_models  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.read.compare import compare as compare_rows  # noqa: PLC0415
+    from undercount.read.comparisons import Comparisons  # noqa: PLC0415
     from undercount.read.contest import parse_conditions  # noqa: PLC0415
 
+    if not options["by"]:
+        refuse_shares_of_segments(options)
     thresholds = thresholds_of(options["thresholds"], options["scores"])
     verdicts = read_verdicts(options["reviews"])
     if verdicts is not None:
@@ -82,6 +100,8 @@ def compare(options: Options) -> int:
     conditions = parse_conditions(options["requirements"], places)
     if verdicts is not None:
         options["verdicts"] = verdicts.in_memory(rows)
+    by = segment_values(rows.by) if options["by"] else None
+    options = name_shares_of_rows(options, by, len(rows.labels))
     with progress("comparing", options):
         comparison = compare_rows(
             rows.labels,
@@ -89,7 +109,8 @@ def compare(options: Options) -> int:
             assume=assumption_by_options(options, rows.sampling, rows.chance),
             threshold=thresholds,
             top=options["top"],
-            by=options["by"],
+            by=by,
+            rank_by=options["rank_by"],
             sample_weight=rows.weights,
             question=options["question"],
             cluster=rows.cluster,
@@ -98,6 +119,9 @@ def compare(options: Options) -> int:
             confidence_level=options["confidence_level"],
             random_state=options["seed"],
         )
+    if isinstance(comparison, Comparisons):
+        comparison = replace(comparison, column=", ".join(options["by"]))
+        return write_comparisons(comparison, rows, options)
     verdict = comparison.judge(conditions)
     _write(comparison, rows, options)
     return report_verdict(verdict, options)

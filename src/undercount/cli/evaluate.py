@@ -117,10 +117,11 @@ def evaluate(options: Options) -> int:
         raise InputError(
             f"--gamma does not go with --reviews or --audited: {no_bias_words(options['labels'])}"
         )
-    options["threshold"] = _one_threshold(options.pop("thresholds"))
+    several = options.pop("thresholds")
+    options["threshold"], options["further"] = several[0] if several else None, several[1:]
     requirements = read_requirements(options, options["threshold"])
     chosen = [parse_metric(text).threshold for text in options["metrics"]]
-    places = [options["threshold"], *(each.threshold for each in requirements), *chosen]
+    places = [*several, *(each.threshold for each in requirements), *chosen]
     knots = [knot for place in places for knot in knots_at(place)]
     verdicts = read_verdicts(options["reviews"])
     if verdicts is not None:
@@ -207,18 +208,6 @@ def _database_words(options: Options) -> list[str]:
     if database != os.environ.get(DATABASE_VARIABLE):
         words += ["--from", redact(database, database)]
     return [*words, *(("--table", table) if table else ("--query", str(options["query"])))]
-
-
-def _one_threshold(given: tuple[float, ...]) -> float | None:
-    if len(given) > 1:
-        from undercount.infer.metric_name import short_number  # noqa: PLC0415 - only when needed
-
-        shown = " and ".join(short_number(threshold) for threshold in given)
-        raise InputError(
-            f"evaluate takes one --threshold; got {shown}. Run it once for each; "
-            "--require takes thresholds of its own"
-        )
-    return given[0] if given else None
 
 
 def _evaluate(reading: "Reading", options: Options) -> "list[Evaluation]":

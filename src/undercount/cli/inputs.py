@@ -323,7 +323,7 @@ def _count_segments(
     """
     if not by:
         return {}
-    from undercount.read.one_label_frequency import frequency_edges  # noqa: PLC0415 - when needed
+    from undercount.infer.segment_tables import frequency_edges  # noqa: PLC0415 - when needed
 
     columns = by[0] if len(by) == 1 else list(by)
     edges = [edge for each in counted.values() for edge in frequency_edges(each).tolist()]
@@ -457,8 +457,7 @@ def read_models(data: tuple[str, ...], options: Options) -> ModelColumns:
     weight, chance = options["weight"], options.get("chance")
     numbers = list(dict.fromkeys(name for name in (label, *scores, weight, chance) if name))
     positive = options.get("positive_label")
-    by = options.get("by")  # of compare it is the metric that decides
-    segments = list(by) if isinstance(by, tuple | list) else []
+    segments = list(options.get("by") or ())
     groups = [*([cluster] if cluster else []), *segments]
     in_database, dates = names_database(data, options), date_columns(options)
     if in_database:

@@ -227,6 +227,14 @@ def _knots(knots_of: Callable[[Any], Sequence[float]] | None, scores: Any = None
     return [] if knots_of is None else [float(knot) for knot in knots_of(scores)]
 
 
+def keep_apart(
+    knots_of: Callable[[Any], Sequence[float]], thresholds: Sequence[float]
+) -> Callable[[Any], Sequence[float]]:
+    """Return which scores counts keep apart if rows are split at further thresholds too."""
+    further = [knot for threshold in thresholds for knot in knots_at(threshold)]
+    return lambda scores: [*knots_of(scores), *further]
+
+
 def reviewed_scores(scores: NDArray[Any], reviews: Reviews) -> list[float]:
     """Return what a model scores the reviewed rows, unless the plan goes by these scores itself."""
     rows = np.asarray(reviews.rows)[reviews.answered]

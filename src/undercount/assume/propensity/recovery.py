@@ -16,6 +16,7 @@ from undercount.assume.propensity.differences import (
     deployed_chance_differences,
     top_differences,
 )
+from undercount.assume.random_labels.hidden_share import shared_share
 from undercount.assume.random_labels.recovery import estimate_top, threshold_checks
 from undercount.checks.checklist import checklist, clusters_check, fit_check, with_warnings
 from undercount.checks.fair_sample import (
@@ -104,11 +105,6 @@ class ChancesRecovery(Recovery):
         )
 
     @property
-    def share(self) -> Estimate:
-        """The share of positives among the unlabeled rows that labels and chances tell."""
-        return self.chances.share
-
-    @property
     def usable(self) -> NDArray[np.bool_] | None:
         """Which of the rows that were given are old enough; None: all."""
         return None if self.chances.late is None else self.chances.late.usable_
@@ -116,7 +112,13 @@ class ChancesRecovery(Recovery):
     def take(self, used: ScoredRows, place: NDArray[np.intp], target: Target) -> "ChancesRecovery":
         """Return the recovery of some of the rows, which are a part of these."""
         chances = self.chances.take(place, target)
-        return replace(self, used=used, chances=chances, target=target)
+        known = shared_share(
+            {"": used.counts_for_share("single-sample")},
+            unlabeled_prevalence=chances.share,
+            target=self.target,
+            confidence_level=self.confidence_level,
+        )
+        return replace(self, used=used, unknowns=known[""], chances=chances, target=target)
 
     def lie_like(self, counts: ScoreCounts, scores: Any = None) -> ScoreCounts:
         """Return counts of these rows whose labelled positives lie as the hidden ones do."""

@@ -51,7 +51,8 @@ def start_threshold(evaluation: Evaluation) -> float:
 
 def page_rows(evaluation: Evaluation, threshold: float) -> list[MetricRow]:
     """Return the table in the script's order: metrics at a threshold, then areas."""
-    rows = {row.metric: row for row in evaluation.rows}
+    # Of several thresholds the first is the main one.
+    rows = {row.metric: row for row in reversed(evaluation.rows)}
     if evaluation.threshold is None:
         with collect_warnings():  # the checks say it already
             rows |= {row.metric: row for row in evaluation.at(threshold)}

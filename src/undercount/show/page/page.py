@@ -58,6 +58,7 @@ from undercount.show.verdict_words import change_words, judged_words, light_word
 MOST_MODELS = 5
 # Metrics that stand on top as bars from 0 to 1.
 BARS = ("precision", "recall", "f1", "roc_auc", "average_precision")
+TOPS = "The highest scores"
 SCRIPTS = (
     "arithmetic.js", "intervals.js", "areas.js", "bias.js", "charts.js", "state.js", "verdict.js",
     "figures.js", "downloads.js", "script.js",
@@ -102,10 +103,11 @@ def as_page(
         off=Markup(" disabled") if fixed else "",
         other=ANSWERS[other] if other else "",
         compared=_compare(evaluations, tables),
+        elsewhere="Other thresholds" if any(map(_elsewhere, evaluations)) else TOPS,
         tops=[
             (evaluation.name, _row(row))
             for evaluation in evaluations
-            for row in evaluation.top_rows
+            for row in (*_elsewhere(evaluation), *evaluation.top_rows)
         ],
         costs=[
             (evaluation.name, cost_words(curve), draw_costs(curve), *cost_table(curve))
@@ -257,6 +259,12 @@ def _answer(row: MetricRow) -> tuple[str, str]:
     if row.estimate.range_only:
         return _range(row), ""
     return number(row.estimate.value), _range(row)
+
+
+def _elsewhere(evaluation: Evaluation) -> list[MetricRow]:
+    """Return the rows at other thresholds than the main one, which no slider moves."""
+    main = (None, evaluation.threshold)
+    return [row for row in evaluation.rows if row.top is None and row.threshold not in main]
 
 
 def _row(row: MetricRow) -> dict[str, str]:
