@@ -25,7 +25,7 @@ def test_a_group_that_is_labelled_more_often_is_found():
     check = check_of(uc.evaluate(y, score, assume=assume, unlabeled=0))
     assert check.level == "warn"
     assert "the covariate = 3" in check.message
-    assert "assume LabelPropensity" in check.advice
+    assert "assume LabelPropensity(chance)" in check.advice
 
 
 def test_a_group_with_more_labels_than_rows_without_one_is_told_in_plain_numbers():

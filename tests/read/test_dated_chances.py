@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 from tests.prevalence.test_late_labels import UNTIL, draw
@@ -106,6 +107,14 @@ def test_segments_take_their_part_of_the_dates():
     error = np.sqrt(drawn.sum() + late.chance_variance(adds, hits))
     assert found.standard_error == pytest.approx(error, rel=0.02)
     assert "UC022" in {check.code for check in halves[True].checks}
+
+
+def test_counts_of_segments_have_no_dates():
+    late, _, score, _ = dated(n=3000)
+    frame = pd.DataFrame({"y": late.labels_, "s": score, "by": np.arange(3000) % 2})
+    counted = uc.count_scores(frame, label="y", score="s", by="by")
+    with pytest.raises(uc.InputError, match="needs the rows themselves"):
+        uc.evaluate(counted, assume=uc.DelayedLabels.of(late))
 
 
 def test_a_segment_of_rows_that_are_too_recent_says_so():

@@ -229,24 +229,6 @@ def test_calibration_of_an_estimator_is_that_of_its_probabilities(rows):
         )
 
 
-@pytest.mark.parametrize("display", DISPLAYS)
-@pytest.mark.parametrize("keyword", ["sample_weight", "ax"])
-def test_an_unknown_keyword_is_named_with_the_method_and_those_it_has(display, keyword, rows):
-    features, probability, y, _ = rows
-    model = LogisticRegression().fit(features, y)
-    shares = {"prevalence": 0.3, keyword: None}
-    for method, arguments in (
-        ("from_predictions", (y, probability)),
-        ("from_estimator", (model, features, y)),
-    ):
-        message = (
-            rf"{display.__name__}\.{method}\(\) got .* '{keyword}'; .*has assume, unlabeled, name, "
-        )
-        message += "truth, prevalence, unlabeled_prevalence, label_frequency, label_purity, sampl"
-        with pytest.raises(TypeError, match=message):
-            getattr(display, method)(*arguments, **shares)
-
-
 def test_a_short_truth_is_called_truth(rows):
     _, probability, y, truth = rows
     with pytest.raises(uc.InputError, match=r"truth must have one value .*; got 10 for 6000"):

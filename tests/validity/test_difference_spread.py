@@ -83,12 +83,12 @@ def draws(name, target):
     truth = rng.random(N_ROWS) < SHARE
     scores = population(rng, truth)
     for _ in range(RUNS):
-        if sampling is APART or target == "population":
+        if sampling == APART or target == "population":
             truth = rng.random(N_ROWS) < SHARE
             scores = population(rng, truth)
         true = true_gaps(truth, scores) if target == "dataset" else np.zeros(len(METRICS))
         told = {"prevalence": truth.mean() if target == "dataset" else SHARE}
-        if sampling is APART:
+        if sampling == APART:
             apart = population(rng, np.arange(n_labelled) < round(purity * n_labelled))
             y = np.repeat([1, -1], [n_labelled, N_ROWS])
             yield y, [np.append(*both) for both in zip(apart, scores, strict=True)], told, true

@@ -91,7 +91,7 @@ def test_differences_of_average_precision_cover(target, n_rows, frequency):
             y,
             {"a": one, "b": other},
             unlabeled=0,
-            assume=uc.RandomLabels(truth.mean() if target == "dataset" else 0.3, n_resamples=50),
+            prevalence=truth.mean() if target == "dataset" else 0.3,
             question={"dataset": "rows"}.get(target, target),
         ).difference("average_precision")
         expected = gap(truth, one, other) if target == "dataset" else whole

@@ -11,7 +11,7 @@ from scipy.special import bdtr, chdtrc, ndtr
 
 from undercount.checks.percentages import percent
 from undercount.counts import ScoreCounts
-from undercount.errors import CODES, Check, InputError, named
+from undercount.errors import CODES, Check, InputError, named, wording
 from undercount.prevalence.fair_scores import ScoreTest
 from undercount.prevalence.upper_bound import upper_bound
 from undercount.shares import Shares
@@ -30,6 +30,7 @@ MOST_PARTS, LOOKED_A_PART, BALANCED = 10, 30, 0.99
 FEWEST_OF_BOTH = 30
 # Fair labels look so unfair once in so many times: nothing is built on labels beyond it.
 SURELY_UNFAIR = 0.001
+USE_CHANCES = wording("assume LabelPropensity(chance)", "pass --chance")
 
 
 def groups_check(
@@ -97,7 +98,7 @@ def _crowded_check(name: str, needed: float, allowed: float) -> Check:
         f"labels are no fair sample: with as many labels as it has, {percent(needed)} of the "
         f"unlabeled rows with {name} would be positive, and their scores allow at most "
         f"{percent(allowed)}; such rows are labelled more often than others",
-        f"find out the chances of a label and assume {named('LabelPropensity')}",
+        f"find out the chances of a label and {USE_CHANCES}",
     )
 
 
@@ -120,7 +121,7 @@ class FewLabels:
             f"rows of the same scores have {self.expected:,.0f} elsewhere (p = {self.p_value:.2g}, "
             "were their positives half as frequent): they are labelled less often, or hold far "
             "fewer positives than their scores say",
-            f"review some of these rows, leave them out, or assume {named('LabelPropensity')}",
+            f"review some of these rows, leave them out, or {USE_CHANCES}",
         )
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import click
 
 from undercount.cli.arguments import Options, with_options
-from undercount.cli.assumption import assumption_by_options
 from undercount.cli.command import Command, print_notes, prints, progress, tell_page
 from undercount.cli.gate import report_verdict
 from undercount.cli.options import (
@@ -82,6 +81,7 @@ if TYPE_CHECKING:
 @with_options
 def compare(options: Options) -> int:
     """Compare the scores of two or more columns on the same rows."""
+    from undercount.assume.options import assumption_by_options  # noqa: PLC0415 - when needed
     from undercount.cli.inputs import names_database, read_models  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.read.compare import compare as compare_rows  # noqa: PLC0415

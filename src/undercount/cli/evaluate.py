@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undercount.cli.arguments import Options, with_options
-from undercount.cli.assumption import wanted_and_assumed
 from undercount.cli.command import Command, print_notes, prints, progress, tell_page
 from undercount.cli.dates import date_options
 from undercount.cli.gate import read_requirements, refuse_other_models, report_verdict
@@ -31,6 +30,7 @@ from undercount.cli.options import (
     refuse_repeated,
     review_options,
     share_options,
+    wanted_and_assumed,
 )
 from undercount.cli.segments import evaluate_by, refuse_beside_segments, refuse_shares_of_segments
 from undercount.cli.streams import print_styled, print_text, tell

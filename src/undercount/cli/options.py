@@ -3,12 +3,16 @@
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from undercount.cli.arguments import DEBUGGING
+from undercount.cli.arguments import DEBUGGING, Options
 from undercount.errors import InputError
+
+if TYPE_CHECKING:
+    from undercount.assume.base import Assumption, Wanted
+    from undercount.cli.inputs import Reading
 
 NUMBER = r"([0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?)\s*(%?)"
 # One segment's share: its name up to the last "=" before a number.
@@ -394,6 +398,25 @@ class TopType(click.ParamType):  # type: ignore[type-arg]  # generic in newer cl
             return read_top(value)
         except InputError as error:
             self.fail(str(error), param, ctx)
+
+
+def wanted_and_assumed(
+    options: Options, reading: "Reading", progress: Any = None
+) -> "tuple[Wanted, Assumption]":
+    """Return what options ask of every model, and what they and the rows say of the labels."""
+    from undercount.assume.base import Wanted  # noqa: PLC0415 - only when needed
+    from undercount.assume.options import assumption_by_options  # noqa: PLC0415
+
+    wanted = Wanted(
+        options["target"],
+        options["confidence_level"],
+        options.get("top"),
+        list(options.get("metrics") or ()) or None,
+        options["seed"],
+        progress,
+        options.get("further", ()),
+    )
+    return wanted, assumption_by_options(options, reading.sampling, reading.propensity)
 
 
 def thresholds_of(given: Sequence[float], scores: Sequence[str]) -> Any:

@@ -5,9 +5,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, cast
 
 from undercount.cli.arguments import Options
-from undercount.cli.assumption import wanted_and_assumed
 from undercount.cli.command import print_notes, prints, progress
 from undercount.cli.gate import refuse_other_models, report_verdict
+from undercount.cli.options import wanted_and_assumed
 from undercount.cli.streams import print_text, tell
 from undercount.errors import InputError, suggest
 

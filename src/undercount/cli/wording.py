@@ -12,7 +12,6 @@ ALIASES = {
     "purity": "label_purity",
     "interval": "prevalence_interval",
     "RandomAudit": "audited",
-    "LabelPropensity": "chance",
 }
 
 

@@ -160,7 +160,7 @@ def bias_ends(
         if not design.pure:
             raise InputError(
                 f"a labelling bias of {metric} needs pure labels; "
-                f"label_purity is {shares.label_purity:g}"
+                f"{named('purity')} is {shares.label_purity:g}"
             )
         bound = _AreaBias(counts, design, metric, level)
     elif metric in metric_names() and threshold is not None:

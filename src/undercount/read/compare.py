@@ -25,7 +25,7 @@ from undercount.errors import (
     named,
     read_threshold,
 )
-from undercount.estimate import Estimate
+from undercount.estimate import Estimate, check_confidence_level
 from undercount.infer.difference import AREAS, POINTS, TARGET_OF, Difference, Question
 from undercount.infer.heads import threshold_of_top
 from undercount.infer.metric_name import short_number
@@ -548,7 +548,8 @@ def compare(
     check_choice("question", question, tuple(TARGET_OF))
     if rank_by is not None:
         check_name("rank_by", rank_by)
-    wanted = Wanted(target, confidence_level, None, metrics, random_state, progress)
+    level = check_confidence_level(confidence_level)
+    wanted = Wanted(target, level, None, metrics, random_state, progress)
     assumption = assumption_of(
         assume,
         prevalence=prevalence,

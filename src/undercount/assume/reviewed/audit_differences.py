@@ -58,7 +58,7 @@ def audited_models(
     confidence_level: float,
 ) -> dict[str, AuditedModel]:
     """Put what the audited rows say of every row beside each model's cells and estimates."""
-    rows = {name: model.rows("audited") for name, model in models.items()}
+    rows = {name: model.rows("RandomAudit") for name, model in models.items()}
     labels = next(iter(rows.values())).labels
     scores = {name: np.asarray(each.scores) for name, each in rows.items()}
     chance = chance_by_models(cells, scores, labels)

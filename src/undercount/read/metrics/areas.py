@@ -1,6 +1,5 @@
 """Areas under curves, and mean losses of scores that are probabilities, each with its interval."""
 
-from undercount.assume.builder import random_labels_of
 from undercount.errors import InputError, check_choice
 from undercount.estimate import Estimate
 from undercount.infer.metric_at import MetricAt
@@ -31,12 +30,7 @@ def roc_auc(rows: RocAreaInput) -> Estimate:
 
 def _indirect_roc_auc(rows: RocAreaInput) -> Estimate:
     """Estimate the area under the recovered and cleaned curve, which rests on random labels."""
-    labels = random_labels_of(rows.assumption)
-    if labels is None:
-        raise InputError(
-            f"the indirect ROC AUC rests on random labels; got {type(rows.assume).__name__}",
-            argument="assume",
-        )
+    labels = rows.require_random_labels("the indirect ROC AUC")
     if rows.cluster is not None:
         raise InputError("cluster goes with method='direct'; the other resamples single rows")
     # The cleaned curve depends on which points there are, so all of them are kept.

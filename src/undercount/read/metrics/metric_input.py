@@ -8,7 +8,6 @@ import numpy as np
 
 from undercount.assume.base import Assumption, Wanted
 from undercount.assume.builder import assumption_of, random_labels_of
-from undercount.assume.random_labels.assumption import RandomLabels
 from undercount.assume.random_labels.hidden_share import shared_share
 from undercount.checks.flagged import warn_rounding
 from undercount.count.arrays import read_labels, read_scores, read_weights, refuse_other_order
@@ -28,6 +27,7 @@ from undercount.shares import SAMPLINGS, Shares, read_shares, reads_scores
 
 if TYPE_CHECKING:
     from undercount.assume.base import Unknowns
+    from undercount.assume.random_labels.assumption import RandomLabels
 
 
 class CountedRows(NamedTuple):
@@ -110,9 +110,21 @@ class MetricInput:
             label_frequency=self.label_frequency,
         )
 
-    def target_of(self, labels: RandomLabels) -> Target:
+    def require_random_labels(self, form: str) -> "RandomLabels":
+        """Return what is said of random labels; raise where a form of a metric rests on them."""
+        labels = random_labels_of(self.assumption)
+        if labels is None:
+            raise InputError(
+                f"{form} rests on random labels; got {type(self.assume).__name__}",
+                argument="assume",
+            )
+        return labels
+
+    def target_of(self, labels: "RandomLabels") -> Target:
         """Return the target asked for; by default what `evaluate` takes for it."""
-        return self.target or ("population" if labels.apart else "dataset")
+        if self.target is None:
+            return "population" if labels.apart else "dataset"
+        return self.target
 
     def estimate_area(self, metric: str, max_fpr: float | None = None) -> Estimate:
         """Estimate a metric of the whole curve, or of a part of it."""
@@ -150,7 +162,7 @@ class MetricInput:
         return estimate if rows.estimated is None else rows.estimated.leave_open(estimate)
 
     def count_rows(
-        self, at: MetricAt, labels: RandomLabels, *, compact: bool = True
+        self, at: MetricAt, labels: "RandomLabels", *, compact: bool = True
     ) -> CountedRows:
         """Count rows and read the shares; of one that is estimated here, take all that is known."""
         pure, hidden = real_number(labels.purity) == 1, labels.hidden
@@ -217,7 +229,7 @@ class MetricInput:
         compact = not assumption.every_score and at.metric not in LOSSES
         model = count_model(self.y, self.score, *rows, compact=compact).with_clusters(self.cluster)
         assumption.check_rows(model)
-        wanted = Wanted(self.target, self.confidence_level)
+        wanted = Wanted(self.target, check_confidence_level(self.confidence_level))
         (recovery,) = assumption.recover({"score": model}, wanted).values()
         return recovery.estimate(at)
 
@@ -283,7 +295,7 @@ def _estimated_share(
     return hidden
 
 
-def _states_share(labels: RandomLabels) -> bool:
+def _states_share(labels: "RandomLabels") -> bool:
     """Whether random labels have a share that need not be estimated as a whole."""
     shares = labels.prevalence, labels.hidden, labels.label_frequency
     stated = [share for share in shares if share is not None]

@@ -1,39 +1,21 @@
 """Make the assumption that the options of a command state, which may contradict each other."""
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping
+from typing import Any
 
-from undercount.cli.arguments import Options
+from undercount.assume.base import Assumption
+from undercount.assume.builder import SHARES, check_no_shares
+from undercount.assume.propensity.assumption import DelayedLabels, LabelPropensity
+from undercount.assume.random_labels.assumption import RandomLabels
+from undercount.assume.reviewed.assumption import RandomAudit, Reviewed
 from undercount.errors import InputError, named
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from undercount.assume.base import Assumption, Wanted
-    from undercount.cli.inputs import Reading
-    from undercount.shares import Sampling
-
-SHARES = ("prevalence", "unlabeled_prevalence", "label_frequency")
+from undercount.prevalence.late_labels import LateLabels
+from undercount.shares import Sampling
 
 
-def wanted_and_assumed(
-    options: Options, reading: "Reading", progress: Any = None
-) -> "tuple[Wanted, Assumption]":
-    """Return what options ask of every model, and what they and the rows say of the labels."""
-    from undercount.assume.base import Wanted  # noqa: PLC0415 - only when needed
-
-    wanted = Wanted(
-        options["target"],
-        options["confidence_level"],
-        options.get("top"),
-        list(options.get("metrics") or ()) or None,
-        options["seed"],
-        progress,
-        options.get("further", ()),
-    )
-    return wanted, assumption_by_options(options, reading.sampling, reading.propensity)
-
-
-def assumption_by_options(options: Options, sampling: "Sampling", chances: Any) -> "Assumption":
+def assumption_by_options(
+    options: Mapping[str, Any], sampling: Sampling, chances: Any
+) -> Assumption:
     """Return the assumption that options state.
 
     Parameters
@@ -45,17 +27,10 @@ def assumption_by_options(options: Options, sampling: "Sampling", chances: Any) 
     chances : array-like or LateLabels, optional
         The chance of a label of each row, or what dates say of it.
     """
-    from undercount.assume.propensity.assumption import (  # noqa: PLC0415 - only when needed
-        DelayedLabels,
-        LabelPropensity,
-    )
-    from undercount.assume.random_labels.assumption import RandomLabels  # noqa: PLC0415
-    from undercount.assume.reviewed.assumption import RandomAudit, Reviewed  # noqa: PLC0415
-
     sampling, reviews = options["sampling"] or sampling, options.get("verdicts")
     stated = _stated(options)
     if chances is not None:
-        dated = hasattr(chances, "fit")
+        dated = isinstance(chances, LateLabels)
         _check_beside_chances(options, stated, sampling, dated=dated)
         return DelayedLabels.of(chances) if dated else LabelPropensity(chances)
     if options["audited"]:
@@ -80,15 +55,14 @@ def assumption_by_options(options: Options, sampling: "Sampling", chances: Any) 
     )
 
 
-def _stated(options: Options) -> list[str]:
+def _stated(options: Mapping[str, Any]) -> list[str]:
     """Return the options that state a share, or that some labels are wrong."""
-    given: Mapping[str, Any] = cast("Mapping[str, Any]", options)
-    shares = [name for name in SHARES if given[name] is not None]
+    shares = [name for name in SHARES if options[name] is not None]
     return shares if options["label_purity"] == 1 else [*shares, "label_purity"]
 
 
 def _check_beside_chances(
-    options: Options, stated: list[str], sampling: str, *, dated: bool
+    options: Mapping[str, Any], stated: list[str], sampling: str, *, dated: bool
 ) -> None:
     """Raise where something cannot be combined with chances of a label."""
     verdicts = options["audited"] or options.get("verdicts") is not None
@@ -114,9 +88,10 @@ def _check_beside_audit(reviews: Any, sampling: str) -> None:
 
 def _check_beside_verdicts(stated: list[str]) -> None:
     """Raise where a share or a purity stands beside verdicts."""
-    if not stated:
-        return
-    words = f"{named('reviews')} tell how many positives are hidden"
-    if stated[0] == "label_purity":
-        words = f"{named('reviews')} of unlabeled rows cannot tell which labels are wrong"
-    raise InputError(f"{words}; leave {named(stated[0])} out", argument=stated[0])
+    check_no_shares(stated)
+    if stated:
+        raise InputError(
+            f"{named('reviews')} of unlabeled rows cannot tell which labels are wrong; leave "
+            f"{named(stated[0])} out",
+            argument=stated[0],
+        )
