@@ -319,9 +319,7 @@ def warn(warning: LibraryWarning, stacklevel: int = 1) -> None:
 
 
 @contextmanager
-def collect_warnings(
-    *kinds: type[LibraryWarning],
-) -> Iterator[list[LibraryWarning]]:
+def collect_warnings(*kinds: type[LibraryWarning]) -> Iterator[list[LibraryWarning]]:
     """Collect the library's own warnings (of these kinds) instead of showing them.
 
     Unlike `warnings.catch_warnings` it changes nothing that other threads see, and foreign

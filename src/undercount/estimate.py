@@ -224,11 +224,7 @@ def delta_interval(
 
 
 def possible_interval(
-    centre: ArrayLike,
-    low: ArrayLike,
-    high: ArrayLike,
-    least: ArrayLike,
-    most: ArrayLike,
+    centre: ArrayLike, low: ArrayLike, high: ArrayLike, least: ArrayLike, most: ArrayLike
 ) -> tuple[FloatArray, FloatArray]:
     """Return an interval by the likelihood restricted to what is possible.
 

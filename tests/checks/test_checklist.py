@@ -407,9 +407,10 @@ def test_uc024_of_a_plan(known):
     assert "UC024 warn" in str(found)
     assert not double.checks
     frame = pl.DataFrame({"y": y, "s": single})
-    assert codes(uc.plan_rows(frame, label="y", score="s", **asked).checks) == ["UC024"]
-    rival = uc.plan_reviews(y, meant, other=single, goal="f1_difference", **asked)
-    assert codes(rival.checks) == ["UC024"]
+    assert codes(uc.plan_reviews(frame, "s", label="y", **asked).checks) == ["UC024"]
+    both = {"meant": meant, "single": single}
+    second = uc.plan_reviews(y, both, goal="f1_difference", **asked)
+    assert codes(second.checks) == ["UC024"]
 
 
 def test_uc024_of_monitoring():

@@ -236,10 +236,9 @@ def test_segments_of_chances(run, table):
         assert f"({exact[name].low:.3f} – {exact[name].high:.3f})" in output
 
 
-@pytest.mark.parametrize("option", [("--gamma", "2"), ("--deploy-prevalence", ".1")])
-def test_what_segments_do_not_answer_is_refused(run, countries, option):
-    code, output = run("evaluate", countries, *ASK, "--by", "land", *option)
-    assert (code, f"--by does not go with {option[0]}" in output) == (2, True)
+def test_what_segments_do_not_answer_is_refused(run, countries):
+    code, output = run("evaluate", countries, *ASK, "--by", "land", "--gamma", "2")
+    assert (code, "--by does not go with --gamma" in output) == (2, True)
 
 
 def test_counts_by_cluster(run, table, tmp_path):
@@ -297,3 +296,49 @@ def test_two_models_at_another_prevalence(run, table, tmp_path):
     assert "Where 2.0 % are positive" in (tmp_path / "h").read_text()
     code, output = run(*ask, "2")
     assert (code, "--deploy-prevalence must be a share" in output) == (2, True)
+
+
+def test_each_segment_where_another_share_is_positive(run, countries, tmp_path):
+    options = ("--by", "land", "--prevalence", ".2", "--deploy-prevalence", ".1")
+    code, output = run("evaluate", countries, *ASK, *options, "--json", tmp_path / "s.json")
+    assert code == 0, output
+    assert "Where 10 % of the rows are positive" in output
+    facts = json.loads((tmp_path / "s.json").read_text())["deployed"]
+    rows = pd.read_csv(countries)
+    segments = uc.evaluate(
+        rows, label="y", score="p", by="land", unlabeled=0, threshold=1, prevalence=0.2
+    )
+    for line in facts["segments"]:
+        (row,) = (
+            row for row in segments[line["segment"]].deployed(0.1) if row.label == line["metric"]
+        )
+        assert line["low"] == pytest.approx(row.estimate.low)
+    assert {line["segment"] for line in facts["segments"]} == set(segments)
+
+
+def test_models_by_segment(run, tmp_path):
+    rng = np.random.default_rng(3)
+    truth = rng.random(4000) < 0.2
+    rows = pd.DataFrame({"y": (truth & (rng.random(4000) < 0.5)).astype(int)})
+    rows["p"], rows["q"] = rng.normal(2 * truth), rng.normal(1.5 * truth)
+    rows["land"] = np.arange(4000) % 2
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    ask = ("compare", tmp_path / "rows.csv", *ASK, "--score", "q", "--by", "land")
+    code, output = run(*ask, "--prevalence", "0=20%,1=20%", "--rank-by", "recall")
+    assert code == 0, output
+    expected = uc.compare(
+        rows, ["p", "q"], label="y", by="land", unlabeled=0, threshold=1,
+        prevalence={0: 0.2, 1: 0.2},
+    )  # fmt: skip
+    for land in (0, 1):
+        gap = expected.difference(land, "recall").difference
+        assert f"{gap.value:+.3f} ({gap.low:+.3f} – {gap.high:+.3f})" in output
+    files = [option for name in ("json", "markdown", "csv", "html") for option in
+             (f"--{name}", tmp_path / f"c.{name}")]  # fmt: skip
+    code, output = run(*ask, "--prevalence", ".2", *files, "--require", "p.recall >= 0.99")
+    assert (code, "land 0, p" in output) == (1, True)
+    assert json.loads((tmp_path / "c.json").read_text())["column"] == "land"
+    code, output = run(
+        "compare", tmp_path / "rows.csv", *ASK, "--score", "q", "--prevalence", "0=2%"
+    )
+    assert (code, "name their column by --by" in output) == (2, True)

@@ -57,7 +57,7 @@ def test_a_bias_says_that_the_highest_rows_are_left_out(evaluate):
 def test_the_highest_rows_decide_a_comparison(folder, rows, capsys):
     last = np.sort(rows[1])[-100]
     arguments = ["compare", str(folder / "rows.csv"), *COLUMNS, "--score", "poor", "--top", "100"]
-    assert main([*arguments, "--by", "precision"]) == 0
+    assert main([*arguments, "--rank-by", "precision"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "By precision" in said
     assert f"{last:.4g}"[:5] in said

@@ -13,7 +13,7 @@ import undercount as uc
 from undercount.count.keys import code_keys, missing_rows, read_keys, split_places
 from undercount.errors import InputError
 from undercount.infer.clusters import read_clusters
-from undercount.read.segments import split_rows
+from undercount.infer.segmented_rows import split_rows
 
 LONG = [2**53, 2**53 + 1, None, None]
 WORDS = ["a", None, "b", "a"]

@@ -323,6 +323,22 @@ def ask_plan(assumed):
     return {"expected": list(plan.expected[40].values()), "sizes": plan.design.sizes()}
 
 
+@feature("compare by")
+def ask_compare_by(assumed):
+    segments = assumed.compare(threshold=THRESHOLD, by=SEGMENT)
+    return {
+        f"{key}: {name}": value
+        for key in segments
+        for name, value in difference_table(segments[key].differences).items()
+    }
+
+
+@feature("thresholds")
+def ask_thresholds(assumed):
+    evaluation = assumed.evaluate(threshold=[THRESHOLD, 0.7], top=[TOP, 2 * TOP])
+    return {row.label: row.estimate for row in (*evaluation.rows, *evaluation.top_rows)}
+
+
 @feature("by + cluster")
 def ask_by_cluster(assumed):
     return segment_table(assumed.evaluate(threshold=THRESHOLD, by=SEGMENT, cluster=CLUSTER))

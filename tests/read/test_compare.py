@@ -266,8 +266,8 @@ def test_bad_input():
         uc.compare(y, {"a": one}, unlabeled=0, prevalence=0.3)
     with pytest.raises(uc.InputError, match="b is missing"):
         uc.compare(y, {"a": one, "b": other}, unlabeled=0, prevalence=0.3, threshold={"a": 1})
-    with pytest.raises(uc.InputError, match=r"by must be one of roc_auc.*give a threshold"):
-        uc.compare(y, {"a": one, "b": other}, unlabeled=0, prevalence=0.3, by="precision")
+    with pytest.raises(uc.InputError, match=r"rank_by must be one of roc_auc.*give a threshold"):
+        uc.compare(y, {"a": one, "b": other}, unlabeled=0, prevalence=0.3, rank_by="precision")
     for top in (0, len(y) + 1, "many"):
         with pytest.raises(uc.InputError, match="top must be"):
             uc.compare(y, {"a": one, "b": other}, unlabeled=0, prevalence=0.3, top=top)

@@ -13,11 +13,14 @@ from scipy import special, stats
 
 import undercount as uc
 from undercount.assume.random_labels.hidden_share import fits_easily, label_heads, rates_fit
+from undercount.assume.random_labels.segments.pooled import pool_shares
+from undercount.assume.random_labels.segments.shared_out import share_out
 from undercount.counts import ScoreCounts
 from undercount.infer.heads import HeadCounts
 from undercount.infer.mixture import design_of
+from undercount.infer.random_effects import spread_between
+from undercount.infer.segmented_rows import split_rows
 from undercount.infer.shared_labels import LabelPart, SharedLabels
-from undercount.prevalence.pooled import pool_shares, spread_between
 from undercount.read.evaluate import EvaluateOptions
 from undercount.read.segment_tests import (
     find_deviations,
@@ -25,8 +28,6 @@ from undercount.read.segment_tests import (
     find_trend,
     read_points,
 )
-from undercount.read.segments import split_rows
-from undercount.read.share_out import share_out
 from undercount.shares import Shares
 
 
@@ -402,7 +403,7 @@ def test_each_segment_takes_its_part_of_the_chances():
     )
     assert same.row("a").rows == found.row("a").rows
     counted = uc.count_scores(frame, label="y", score="s", by="by", unlabeled=0)
-    with pytest.raises(uc.InputError, match="chance with by needs the rows themselves"):
+    with pytest.raises(uc.InputError, match="needs rows in memory"):
         uc.evaluate(counted, assume=uc.LabelPropensity(chance))
 
 
@@ -765,7 +766,7 @@ def test_every_number_of_the_page_has_its_name_where_columns_have_none(tmp_path)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_sums_of_weights_are_not_called_rows(weighted, tmp_path, monkeypatch):
     y, score, by, truth = _labelled_alike_or_not((0.4, 0.4, 0.4))
-    weight = np.full(len(y), 2.5) if weighted else None
+    weight = np.where(np.arange(len(y)) % 2, 2.0, 3.0) if weighted else None
     found = uc.evaluate(y, score, by=by, top=50, prevalence=truth.mean(), sample_weight=weight)
     found.to_html(tmp_path / "page.html")
     sizes = ("weight", "labelled") if weighted else ("rows", "labels")

@@ -62,7 +62,7 @@ def test_metrics_that_tell_models_apart_where_the_deciding_one_does_not_are_name
     words = verdict_words(found)
     assert "cannot be told apart in F1: " in words
     assert "They differ in ROC AUC" in words
-    by_area = uc.compare(y, models, unlabeled=0, prevalence=0.2, threshold=1.5, by="roc_auc")
+    by_area = uc.compare(y, models, unlabeled=0, prevalence=0.2, threshold=1.5, rank_by="roc_auc")
     assert verdict_words(by_area).startswith("good is better than poor in ROC AUC: by ")
 
 

@@ -7,7 +7,7 @@ recovery and know no assumption by name, so that a new one is a subclass of each
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, Self, TypeAlias, runtime_checkable
@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, Protocol, Self, TypeAlias, runtime_
 import numpy as np
 from numpy.typing import NDArray
 
+from undercount.assume.segments import SegmentRecoveries
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve, OperatingPoint
 from undercount.errors import NOT_IDENTIFIED, Check, InputError, LibraryWarning, named
@@ -28,8 +29,9 @@ from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_row import MetricRow, grows
 from undercount.infer.mixture import Target
 from undercount.infer.resampled import Progress, Resamples
-from undercount.infer.reviews.verdicts import Reviews
+from undercount.infer.reviews.verdicts import Reviews, working_posterior
 from undercount.infer.scored_rows import ScoredRows
+from undercount.infer.segmented_rows import Segmentation
 from undercount.infer.sensitivity import CHANCE, BreakEven, Over, metric_value
 from undercount.infer.shared_labels import LabelPart
 from undercount.infer.workload import Workload
@@ -41,6 +43,10 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 IntArray: TypeAlias = NDArray[np.intp]
 # What a claim that is met rests on: a share that the user gave, or verdicts.
 MetBy: TypeAlias = Literal["given", "reviewed"]
+# What tells the share of hidden positives: an assumption, an estimator, or labels and scores alone.
+ShareSource: TypeAlias = Literal["assumption", "estimator", "labels"]
+# Returns counts whose labelled positives lie as the hidden ones do.
+LieLike: TypeAlias = Callable[..., ScoreCounts]
 
 
 @dataclass(frozen=True)
@@ -192,6 +198,31 @@ class ReviewFacts:
     plain: bool
 
 
+class PlanWords(NamedTuple):
+    """Say what a plan of reviews supposes of the labels, and what else may well be.
+
+    Attributes
+    ----------
+    supposes : str
+        Stands behind the share of hidden positives: "3 % of them are positive, …".
+    may_be : str
+        Stands behind "what may come by the draw, if …".
+    worst : str
+        What may come beyond that.
+    """
+
+    supposes: str
+    may_be: str
+    worst: str
+
+
+RANDOM_LABELS_PLAN = PlanWords(
+    "and labels are a random sample of the positives",
+    "labels prefer high or low scores a little",
+    "Labels of the highest scores alone may double it, which verdicts then show",
+)
+
+
 @dataclass(frozen=True)
 class Basis:
     """Say in facts and words what numbers rest on: the data from which every output is written.
@@ -226,6 +257,8 @@ class Basis:
         Whether a page has something to move.
     review : ReviewFacts, optional
         What verdicts say, where there are some.
+    plan_words : PlanWords
+        What a plan of reviews supposes.
     """
 
     determined_by: str = ""
@@ -242,6 +275,7 @@ class Basis:
     reviewable: bool = True
     sliders: bool = True
     review: ReviewFacts | None = None
+    plan_words: PlanWords = RANDOM_LABELS_PLAN
 
 
 @runtime_checkable
@@ -262,6 +296,8 @@ class Wanted(NamedTuple):
         What the intervals speak of; None: what the sampling of the rows suggests.
     progress : callable, optional
         Told the share of the resamples that is done.
+    thresholds, tops : tuple of float
+        Further thresholds, and numbers of highest rows, whose metrics join the table.
     """
 
     target: Target | None = None
@@ -270,6 +306,8 @@ class Wanted(NamedTuple):
     metrics: Sequence[str] | None = None
     random_state: int | None = 0
     progress: Progress | None = None
+    thresholds: tuple[float, ...] = ()
+    tops: tuple[float, ...] = ()
 
 
 class Assumption(ABC):
@@ -302,14 +340,19 @@ class Assumption(ABC):
         return False
 
     @property
-    def by_segment(self) -> Literal["shares", "rows", ""]:
-        """What segments take of it: a share each, their part of the rows' recovery, or nothing."""
-        return ""
-
-    @property
     def fits_columns(self) -> bool:
         """Whether what it says row by row is fitted, and not only tested."""
         return False
+
+    @property
+    def share_source(self) -> ShareSource:
+        """What tells the share of hidden positives."""
+        return "assumption"
+
+    @property
+    def further_plan(self) -> Reviews | None:
+        """The verdicts of a plan to which a further round can be added, if there are any."""
+        return None
 
     def knots(self, scores: Any = None) -> Sequence[float]:  # noqa: ARG002 - whichever scores
         """Return scores that counts keep apart: `scores` are those of a model, if they are here."""
@@ -321,6 +364,17 @@ class Assumption(ABC):
     @abstractmethod
     def recover(self, models: Mapping[str, ScoredRows], wanted: Wanted) -> "Mapping[str, Recovery]":
         """Apply the assumption to the rows of each model; they are the same rows."""
+
+    def recover_segments(
+        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: Wanted
+    ) -> SegmentRecoveries:
+        """Apply the assumption to all rows and to each segment, which is a part of them."""
+        whole = self.recover(models, wanted)
+        parts = {
+            name: segmentation.split(name, recovery.used, recovery.usable)
+            for name, recovery in whole.items()
+        }
+        return SegmentRecoveries(whole, parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -570,11 +624,6 @@ class Recovery(ABC):
         return {}
 
     @property
-    def share(self) -> Estimate:
-        """The share of positives among the unlabeled rows that the rows themselves tell."""
-        raise self.not_identified("a share of these rows alone", "ask for prevalence")
-
-    @property
     def usable(self) -> BoolArray | None:
         """Which of the rows that were given count; None: all."""
         return None
@@ -592,6 +641,18 @@ class Recovery(ABC):
     def further_plan(self) -> Reviews | None:
         """The reviews of a plan to which a further round can be added, if there is one."""
         return None
+
+    def lie_like(self, counts: ScoreCounts, scores: Any = None) -> ScoreCounts:  # noqa: ARG002
+        """Return counts of these rows whose labelled positives lie as the hidden ones do.
+
+        `scores` are those of another model, if the counts are.
+        """
+        return counts
+
+    @cached_property
+    def posterior(self) -> FloatArray:
+        """How likely an unlabeled row of each cell is positive: what a plan goes by."""
+        return working_posterior(self.lie_like(self.counts), self.shares.unlabeled_prevalence)
 
     @property
     def not_by_labels(self) -> str:

@@ -1,13 +1,11 @@
 """Make the assumption that a call states, by an object or by one of its shorthands."""
 
-from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
-from undercount.assume.base import Assumption, Wanted
+from undercount.assume.base import Assumption
 from undercount.assume.random_labels.assumption import RandomLabels, TwoSources
 from undercount.assume.reviewed.assumption import Reviewed
 from undercount.errors import InputError, named
-from undercount.infer.scored_rows import ScoredRows
 
 SHARES = ("prevalence", "unlabeled_prevalence", "label_frequency")
 
@@ -84,32 +82,3 @@ def shares_of(assumption: Assumption) -> dict[str, Any] | None:
         "prevalence_interval": labels.interval,
         "n_resamples": labels.n_resamples,
     }
-
-
-def with_shares(assumption: Assumption, shares: dict[str, Any]) -> Assumption:
-    """Return random labels with other shares."""
-    labels = cast("RandomLabels", random_labels_of(assumption))
-    return replace(labels, estimator=None, **{name: shares[name] for name in SHARES})
-
-
-def check_by_segment(assumption: Assumption) -> None:
-    """Raise unless segments can be evaluated under an assumption."""
-    if assumption.by_segment:
-        return
-    raise InputError(
-        f"{named('by')} cannot be combined with reviews, audits or a test of {named('covariates')}",
-        argument="by",
-    )
-
-
-def supposed_by(assumption: Assumption, model: ScoredRows) -> dict[str, Any]:
-    """Return what a plan supposes: reviews so far, or the share that an assumption tells."""
-    if isinstance(assumption, Reviewed):
-        return {"reviews": assumption.reviews}
-    labels = random_labels_of(assumption)
-    plain = labels is not None and labels.label_frequency is None and labels.purity == 1
-    if labels is not None and plain and not labels.apart:
-        return {"prevalence": labels.prevalence, "unlabeled_prevalence": labels.hidden}
-    assumption.check_rows(model)
-    (recovery,) = assumption.recover({"": model}, Wanted()).values()
-    return {"unlabeled_prevalence": recovery.shares.unlabeled_prevalence}

@@ -20,7 +20,7 @@ def assumption_by_options(
 
     Parameters
     ----------
-    options : dict
+    options : Options
         Of the command; verdicts that were read stand in "verdicts".
     sampling : str
         How the rows were read to be sampled, if no option says it.
@@ -45,7 +45,9 @@ def assumption_by_options(
         labels, sequential = options["labels"], options["sequential"]
         return Reviewed(reviews, labels=labels, sequential=sequential, sampling=sampling)
     return RandomLabels(
-        **{name: options[name] for name in SHARES},
+        options["prevalence"],
+        unlabeled_prevalence=options["unlabeled_prevalence"],
+        label_frequency=options["label_frequency"],
         purity=options["label_purity"],
         sampling=sampling,
         interval=options.get("prevalence_interval"),

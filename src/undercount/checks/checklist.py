@@ -169,9 +169,7 @@ def warning_checks(warned: Sequence[LibraryWarning]) -> tuple[Check, ...]:
         else Check(CODES["rounding"], "warn", warning.about(names), warning.hint)
         if warning.code == ROUNDED
         else Check(
-            CODES["warned"],
-            "info" if warning.code in INFORMING else "warn",
-            warning.about(names),
+            CODES["warned"], "info" if warning.code in INFORMING else "warn", warning.about(names)
         )
         for warning, names in same.values()
     )

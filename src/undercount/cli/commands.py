@@ -3,7 +3,7 @@
 import io
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -84,8 +84,7 @@ def _find_added() -> "EntryPoints":
 
 
 @click.group(
-    cls=Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.version_option(__version__, "--version", message="%(prog)s %(version)s")
 def commands() -> None:
@@ -97,9 +96,9 @@ def commands() -> None:
     short_help="Reproduce tables and figures of the papers.",
     context_settings={"ignore_unknown_options": True},
 )
-@click.argument("asked", nargs=-1)
+@click.argument("asked", nargs=-1, expose_value=False)
 @DEBUG
-def reproduce(**_options: Any) -> int:
+def reproduce() -> int:
     """Reproduce tables and figures of the papers, once the package that does it is there."""
     raise InputError(
         "the papers' tables and figures are a package of their own: run pip install on the folder "

@@ -1,9 +1,11 @@
 """Compare models on the same rows."""
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
+from undercount.cli.arguments import Options, with_options
 from undercount.cli.command import Command, print_notes, prints, progress, tell_page
 from undercount.cli.gate import report_verdict
 from undercount.cli.options import (
@@ -17,9 +19,16 @@ from undercount.cli.options import (
     model_gate_options,
     output_options,
     reading_options,
+    refuse_repeated,
     review_options,
     share_options,
     thresholds_of,
+)
+from undercount.cli.segments import (
+    name_shares_of_rows,
+    refuse_shares_of_segments,
+    segment_values,
+    write_comparisons,
 )
 from undercount.cli.streams import print_text
 
@@ -58,31 +67,41 @@ if TYPE_CHECKING:
     "labelled).",
 )
 @click.option(
-    "--by", help="Metric that decides which model is better (f1 with a threshold, else roc_auc)."
+    "--rank-by",
+    help="Metric that decides which model is better (f1 with a threshold, else roc_auc).",
+)
+@click.option(
+    "--by",
+    multiple=True,
+    callback=refuse_repeated,
+    help="Column of segments (country, month): a comparison for each; repeat.",
 )
 @model_gate_options
 @output_options
-def compare(data: tuple[str, ...], **options: Any) -> int:
+@with_options
+def compare(options: Options) -> int:
     """Compare the scores of two or more columns on the same rows."""
     from undercount.assume.options import assumption_by_options  # noqa: PLC0415 - when needed
-    from undercount.cli.inputs import (  # noqa: PLC0415 - DuckDB, only when needed
-        names_database,
-        read_models,
-    )
+    from undercount.cli.inputs import names_database, read_models  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.read.compare import compare as compare_rows  # noqa: PLC0415
+    from undercount.read.comparisons import Comparisons  # noqa: PLC0415
     from undercount.read.contest import parse_conditions  # noqa: PLC0415
 
+    if not options["by"]:
+        refuse_shares_of_segments(options)
     thresholds = thresholds_of(options["thresholds"], options["scores"])
     verdicts = read_verdicts(options["reviews"])
     if verdicts is not None:
-        in_table, cluster = names_database(data, options), options["cluster"]
+        in_table, cluster = names_database(options["data"], options), options["cluster"]
         verdicts.check_models(options["scores"], in_table=in_table, cluster=cluster)
-    rows = read_models(data, options)
+    rows = read_models(options["data"], options)
     places = thresholds if isinstance(thresholds, dict) else dict.fromkeys(rows.scores, thresholds)
     conditions = parse_conditions(options["requirements"], places)
     if verdicts is not None:
         options["verdicts"] = verdicts.in_memory(rows)
+    by = segment_values(rows.by) if options["by"] else None
+    options = name_shares_of_rows(options, by, len(rows.labels))
     with progress("comparing", options):
         comparison = compare_rows(
             rows.labels,
@@ -90,7 +109,8 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
             assume=assumption_by_options(options, rows.sampling, rows.chance),
             threshold=thresholds,
             top=options["top"],
-            by=options["by"],
+            by=by,
+            rank_by=options["rank_by"],
             sample_weight=rows.weights,
             question=options["question"],
             cluster=rows.cluster,
@@ -99,12 +119,15 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
             confidence_level=options["confidence_level"],
             random_state=options["seed"],
         )
+    if isinstance(comparison, Comparisons):
+        comparison = replace(comparison, column=", ".join(options["by"]))
+        return write_comparisons(comparison, rows, options)
     verdict = comparison.judge(conditions)
     _write(comparison, rows, options)
     return report_verdict(verdict, options)
 
 
-def _write(comparison: "Comparison", rows: "ModelColumns", options: dict[str, Any]) -> None:
+def _write(comparison: "Comparison", rows: "ModelColumns", options: Options) -> None:
     """Write the files that the options name, and print; files first, as `evaluate` does."""
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
     from undercount.show.comparison import as_text  # noqa: PLC0415

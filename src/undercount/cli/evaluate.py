@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from undercount.cli.command import (
-    Command,
-    print_notes,
-    prints,
-    progress,
-    tell_page,
-)
+from undercount.cli.arguments import Options, with_options
+from undercount.cli.command import Command, print_notes, prints, progress, tell_page
 from undercount.cli.dates import date_options
 from undercount.cli.gate import read_requirements, refuse_other_models, report_verdict
 from undercount.cli.options import (
@@ -37,11 +32,7 @@ from undercount.cli.options import (
     share_options,
     wanted_and_assumed,
 )
-from undercount.cli.segments import (
-    evaluate_by,
-    refuse_beside_segments,
-    refuse_shares_of_segments,
-)
+from undercount.cli.segments import evaluate_by, refuse_beside_segments, refuse_shares_of_segments
 from undercount.cli.streams import print_styled, print_text, tell
 from undercount.count.databases import redact
 from undercount.errors import InputError, collect_warnings
@@ -107,13 +98,15 @@ if TYPE_CHECKING:
 )
 @gate_options
 @output_options
-def evaluate(data: tuple[str, ...], **options: Any) -> int:
+@with_options
+def evaluate(options: Options) -> int:
     """Evaluate the scores of DATA (CSV, TSV, Parquet, JSON lines, globs, - or a counts file)."""
     from undercount.cli.inputs import read, read_kept  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.count.knots import knots_at  # noqa: PLC0415
     from undercount.infer.metric_name import asks_top, parse_metric  # noqa: PLC0415
 
+    data = options["data"]
     if options["by"]:
         refuse_beside_segments(options)
     else:
@@ -124,10 +117,11 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
         raise InputError(
             f"--gamma does not go with --reviews or --audited: {no_bias_words(options['labels'])}"
         )
-    options["threshold"] = _one_threshold(options.pop("thresholds"))
+    several = options.pop("thresholds")
+    options["threshold"], options["further"] = several[0] if several else None, several[1:]
     requirements = read_requirements(options, options["threshold"])
     chosen = [parse_metric(text).threshold for text in options["metrics"]]
-    places = [options["threshold"], *(each.threshold for each in requirements), *chosen]
+    places = [*several, *(each.threshold for each in requirements), *chosen]
     knots = [knot for place in places for knot in knots_at(place)]
     verdicts = read_verdicts(options["reviews"])
     if verdicts is not None:
@@ -165,16 +159,14 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     return report_verdict(verdict, options)
 
 
-def share_of_sources(
-    sources: tuple[int, int, int, int] | None, options: dict[str, Any]
-) -> dict[str, Any]:
+def share_of_sources(sources: tuple[int, int, int, int] | None, options: Options) -> Options:
     """Return the option of the share that two sources of labels tell, unless one was given."""
     if sources is None:
         return {}
     from undercount.prevalence import TwoSources  # noqa: PLC0415 - scikit-learn
 
     given = ("prevalence", "unlabeled_prevalence", "label_frequency")
-    if any(options[name] is not None for name in given):
+    if any(options.get(name) is not None for name in given):
         return {}
     ratio = options["dependence"] or 1.0
     estimator = TwoSources(odds_ratio=ratio, confidence_level=options["confidence_level"])
@@ -185,7 +177,7 @@ def share_of_sources(
     return {"unlabeled_prevalence": share}
 
 
-def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:
+def _origin(data: tuple[str, ...], name: str, options: Options) -> str:
     """Write the data and columns of a model as the command line names them."""
     from undercount.infer.metric_name import short_number  # noqa: PLC0415 - only when needed
 
@@ -209,28 +201,16 @@ def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:
     return shlex.join(words)
 
 
-def _database_words(options: dict[str, Any]) -> list[str]:
+def _database_words(options: Options) -> list[str]:
     """Write where the table is, without a password; what the environment says needs no word."""
+    database, table = str(options["database"]), options["table"]
     words = []
-    if options["database"] != os.environ.get(DATABASE_VARIABLE):
-        words += ["--from", redact(options["database"], options["database"])]
-    kind = "table" if options["table"] else "query"
-    return [*words, f"--{kind}", options[kind]]
+    if database != os.environ.get(DATABASE_VARIABLE):
+        words += ["--from", redact(database, database)]
+    return [*words, *(("--table", table) if table else ("--query", str(options["query"])))]
 
 
-def _one_threshold(given: tuple[float, ...]) -> float | None:
-    if len(given) > 1:
-        from undercount.infer.metric_name import short_number  # noqa: PLC0415 - only when needed
-
-        shown = " and ".join(short_number(threshold) for threshold in given)
-        raise InputError(
-            f"evaluate takes one --threshold; got {shown}. Run it once for each; "
-            "--require takes thresholds of its own"
-        )
-    return given[0] if given else None
-
-
-def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
+def _evaluate(reading: "Reading", options: Options) -> "list[Evaluation]":
     from undercount.infer.scored_rows import ScoredRows  # noqa: PLC0415 - only when needed
     from undercount.read.evaluate_models import evaluate_models  # noqa: PLC0415 - only when needed
 
@@ -262,7 +242,7 @@ def _with_source_test(evaluation: "Evaluation", reading: "Reading") -> "Evaluati
     return replace(evaluation, checks=(*evaluation.checks, found_check(test)))
 
 
-def _evaluate_alone(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
+def _evaluate_alone(reading: "Reading", options: Options) -> "list[Evaluation]":
     """Evaluate without the reviews, to show what they changed; nothing if that cannot be done."""
     try:
         return _evaluate(reading, {**options, "labels": None, "sequential": False})
@@ -270,9 +250,7 @@ def _evaluate_alone(reading: "Reading", options: dict[str, Any]) -> "list[Evalua
         return []
 
 
-def write_evaluations(
-    evaluations: "list[Evaluation]", notes: list[str], options: dict[str, Any]
-) -> None:
+def write_evaluations(evaluations: "list[Evaluation]", notes: list[str], options: Options) -> None:
     """Write the files that the options name, and print evaluations."""
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
     from undercount.show.document import as_json  # noqa: PLC0415 - only when needed
@@ -283,7 +261,7 @@ def write_evaluations(
         write_text(options["json_file"], as_json(evaluations))
     if options["markdown"]:
         write_text(options["markdown"], "\n".join(as_markdown(e) for e in evaluations))
-    if options.get("csv_file"):
+    if options["csv_file"]:
         from undercount.show.tables import as_csv  # noqa: PLC0415
 
         write_text(options["csv_file"], as_csv(evaluations))

@@ -14,6 +14,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from undercount.cli.arguments import Options
 from undercount.cli.command import progress
 from undercount.cli.dates import date_columns, take_dates
 from undercount.cli.options import DATABASE_VARIABLE
@@ -21,7 +22,7 @@ from undercount.count.arrays import LARGEST_WEIGHT, WEIGHT_RULE, row_words
 from undercount.count.counts_file import is_counts_file, open_counts
 from undercount.count.databases import open_table
 from undercount.count.files import read_numbers, refuse_text, refuse_weights, relation_of
-from undercount.count.frames import check_columns, count_scores, open_frame
+from undercount.count.frames import CountOptions, check_columns, count_scores, open_frame
 from undercount.count.groups import ColumnRoles, refuse_long_integers
 from undercount.count.label_totals import keep_scored, total_labels
 from undercount.count.paths import expand_paths, find_files, name_files
@@ -121,7 +122,7 @@ class LookedRows:
 
 def read(
     data: tuple[str, ...],
-    options: dict[str, Any],
+    options: Options,
     knots: Sequence[float],
     *,
     compact: bool | None = True,
@@ -129,6 +130,8 @@ def read(
 ) -> Reading:
     """Count what the options name, with a bar if it takes long."""
     label, scores, by = options["label"], options["scores"], list(options.get("by") or ())
+    how: CountOptions = {"knots": knots, "compact": compact, "digits": digits}
+    how |= {"weight": options["weight"], "cluster": options.get("cluster")}
     with progress("reading", options) as tell:
         if by and (options["positives"] or not label or not scores):
             raise InputError("--by COLUMN goes with --label COLUMN and --score COLUMN of rows")
@@ -139,9 +142,7 @@ def read(
             two = _read_two_samples(data, options)
             return _count_two_samples(two, knots, bool(compact), digits)
         if names_database(data, options):
-            whose = options.get("cluster")
-            how: dict[str, Any] = {"knots": knots, "compact": compact, "digits": digits}
-            return _count_database(options, by, **how, cluster=whose)
+            return _count_database(options, by, how)
         refuse_no_data(data)
         if label is None and not scores:
             files = expand_paths(data)
@@ -161,18 +162,13 @@ def read(
             unlabeled=unlabeled_value(options),
             negative=options["negative"],
             positive=options.get("positive_label"),
-            weight=options["weight"],
             by=by,
             second_label=options.get("second_label"),
-            cluster=options.get("cluster"),
-            knots=knots,
-            progress=tell,
-            compact=compact,
-            digits=digits,
+            how={**how, "progress": tell},
         )
 
 
-def refuse_beside_sources(options: dict[str, Any], *, in_database: bool = False) -> None:
+def refuse_beside_sources(options: Options, *, in_database: bool = False) -> None:
     """Refuse what two sources of labels do not go with, so that none is left out in silence."""
     if not options.get("second_label"):
         return
@@ -185,7 +181,7 @@ def refuse_beside_sources(options: dict[str, Any], *, in_database: bool = False)
 
 
 def read_kept(
-    data: tuple[str, ...], options: dict[str, Any], knots: Sequence[float], *, compact: bool
+    data: tuple[str, ...], options: Options, knots: Sequence[float], *, compact: bool
 ) -> Reading:
     """Read the rows that have every score, with cluster or chance of each, and keep them."""
     refuse_beside_sources(options)
@@ -234,13 +230,13 @@ def count_rows(
     unlabeled: float | None = None,
     negative: float | None = None,
     positive: str | None = None,
-    weight: str | None = None,
     by: Sequence[str] = (),
     second_label: str | None = None,
-    cluster: str | None = None,
-    **options: Any,
+    how: CountOptions | None = None,
 ) -> Reading:
     """Count the rows of files where they lie; rows without a score are dropped and said."""
+    options: CountOptions = {"compact": True, **(how or {})}
+    weight, cluster = options.get("weight"), options.get("cluster")
     named = [label, *scores, *([weight] if weight else [])]
     numbers = list(dict.fromkeys([*named, *([second_label] if second_label else [])]))
     others = [*by, *([cluster] if cluster else [])]
@@ -256,10 +252,9 @@ def count_rows(
             tests = _compare_sources(rows.scored, scores, *pair)
             coding, note = infer_coding(rows.labels, unlabeled, negative, positive)
             note = note if sources is None else source_words(sources)
-            columns = {"label": label, "weight": weight, "unlabeled": coding, "cluster": cluster}
-            options = {"compact": True, **columns, **options}
-            counted = count_scores(rows.scored, score=list(scores), **options)
-            segments = _count_segments(rows.scored, counted, by, options)
+            options["unlabeled"] = coding
+            counted = count_scores(rows.scored, label=label, score=list(scores), **options)
+            segments = _count_segments(rows.scored, label, counted, by, options)
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error, {label: RECODE})
         except InputError:
@@ -316,7 +311,11 @@ def source_words(sources: tuple[int, int, int, int]) -> str:
 
 
 def _count_segments(
-    rows: Any, counted: Mapping[str, ScoreCounts], by: Sequence[str], options: dict[str, Any]
+    rows: Any,
+    label: str,
+    counted: Mapping[str, ScoreCounts],
+    by: Sequence[str],
+    options: CountOptions,
 ) -> dict[str, dict[Hashable, ScoreCounts]]:
     """Count the rows of each segment, if there are any, once more.
 
@@ -324,13 +323,13 @@ def _count_segments(
     """
     if not by:
         return {}
-    from undercount.read.one_label_frequency import frequency_edges  # noqa: PLC0415 - when needed
+    from undercount.infer.segment_tables import frequency_edges  # noqa: PLC0415 - when needed
 
     columns = by[0] if len(by) == 1 else list(by)
     edges = [edge for each in counted.values() for edge in frequency_edges(each).tolist()]
     knots = [*options.get("knots", ()), *edges]
-    found: Any = count_scores(rows, score=list(counted), by=columns, **{**options, "knots": knots})
-    return {name: dict(parts) for name, parts in found.items()}
+    apart: CountOptions = {**options, "knots": knots}
+    return count_scores(rows, label=label, score=list(counted), by=columns, **apart)
 
 
 @dataclass(frozen=True)
@@ -360,7 +359,7 @@ def find_rows(
     return RowsRead(kept, dict(found), read_words(total, dropped))
 
 
-def names_database(data: tuple[str, ...], options: dict[str, Any]) -> bool:
+def names_database(data: tuple[str, ...], options: Options) -> bool:
     """Tell whether rows are in a database; files come before that of the environment."""
     database, table, query = (options.get(name) for name in ("database", "table", "query"))
     if (table or query) and not database:
@@ -372,27 +371,27 @@ def names_database(data: tuple[str, ...], options: dict[str, Any]) -> bool:
     return bool(database) and not data
 
 
-def _count_database(options: dict[str, Any], by: Sequence[str], **how: Any) -> Reading:
+def _count_database(options: Options, by: Sequence[str], how: CountOptions) -> Reading:
     """Count the rows of a database where they are; rows without a score are dropped and said."""
-    label, scores, weight = options["label"], list(options["scores"]), options["weight"]
+    label, scores = options["label"], list(options["scores"])
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN")
-    others = [*(each for each in (weight, how["cluster"]) if each), *by]
+    others = [*(name for name in (how["weight"], how["cluster"]) if name), *by]
     with open_rows(options, label, scores, others) as rows:
         coding, note = infer_coding(rows.labels, unlabeled_value(options), options["negative"])
-        columns = {"label": label, "weight": weight, "unlabeled": coding}
-        counted = count_scores(rows.scored, score=scores, **columns, **how)
-        segments = _count_segments(rows.scored, counted, by, {**columns, **how})
+        how["unlabeled"] = coding
+        counted = count_scores(rows.scored, label=label, score=scores, **how)
+        segments = _count_segments(rows.scored, label, counted, by, how)
     return Reading(dict(counted), "single-sample", [rows.words, note], segments)
 
 
 @contextmanager
 def open_rows(
-    options: dict[str, Any], label: str, scores: Sequence[str], others: Sequence[str] = ()
+    options: Options, label: str, scores: Sequence[str], others: Sequence[str] = ()
 ) -> Iterator[RowsRead]:
     """Leave out a table's rows without a score, and look which labels the others have."""
     _refuse(options, ("positive_label",), "a database", CASE)
-    with open_table(options["database"], options["table"], options["query"]) as table:
+    with open_table(str(options["database"]), options["table"], options["query"]) as table:
         frame: Any = open_frame(table)
         place = options["table"] or "the query"
         check_columns([label, *scores, *others], frame.collect_schema().names(), place)
@@ -410,15 +409,15 @@ def open_rows(
 
 
 def _fetch_columns(
-    options: dict[str, Any], numbers: Sequence[str], groups: Sequence[str]
+    options: Options, numbers: Sequence[str], groups: Sequence[str]
 ) -> dict[str, NDArray[Any]]:
     """Bring columns of a table here, for what is done row by row."""
     _refuse(options, ("positive_label",), "a database", CASE)
-    with open_table(options["database"], options["table"], options["query"]) as table:
+    with open_table(str(options["database"]), options["table"], options["query"]) as table:
         frame: Any = open_frame(table)
         names, place = list(dict.fromkeys([*numbers, *groups])), options["table"] or "the query"
         check_columns(names, frame.collect_schema().names(), place)
-        label, scores = options["label"], tuple(options["scores"])
+        label, scores = str(options["label"]), tuple(options["scores"])
         rest = [name for name in numbers if name not in (label, *scores)]
         frame = numbers_of(frame, label, scores, rest, place)
         refuse_long_integers(frame, ColumnRoles(label, scores, None, None, ()))
@@ -437,7 +436,7 @@ def _as_numbers(name: str, values: NDArray[Any]) -> FloatArray:
         raise InputError(f"column {name!r} must hold numbers; cast it in --query") from None
 
 
-def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
+def read_models(data: tuple[str, ...], options: Options) -> ModelColumns:
     """Read the rows that have a score of every model."""
     label, scores, cluster = options["label"], options["scores"], options.get("cluster")
     if options["positives"]:
@@ -458,8 +457,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     weight, chance = options["weight"], options.get("chance")
     numbers = list(dict.fromkeys(name for name in (label, *scores, weight, chance) if name))
     positive = options.get("positive_label")
-    by = options.get("by")  # of compare it is the metric that decides
-    segments = list(by) if isinstance(by, tuple | list) else []
+    segments = list(options.get("by") or ())
     groups = [*([cluster] if cluster else []), *segments]
     in_database, dates = names_database(data, options), date_columns(options)
     if in_database:
@@ -484,7 +482,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     notes = [read_words(len(kept), len(kept) - len(labels)), note]
     chosen = {name: found[name][kept] for name in scores}
     weights = found[weight][kept] if weight else None
-    if weights is not None and not in_database:
+    if weight and weights is not None and not in_database:
         _check_weights(weights, np.flatnonzero(kept), weight)
     return ModelColumns(
         labels,
@@ -528,10 +526,10 @@ def read_words(total: int, dropped: int) -> str:
     return words + (f", {dropped:,} dropped (missing score)" if dropped else "")
 
 
-def _read_two_samples(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
+def _read_two_samples(data: tuple[str, ...], options: Options) -> ModelColumns:
     """Put rows known to be positive above rows that were drawn apart without labels."""
-    files, scores = (options["positives"], options["unlabeled"]), options["scores"]
-    if not files[1] or not scores:
+    scores, unlabeled = options["scores"], options["unlabeled"]
+    if not unlabeled or not scores:
         raise InputError("--positives FILE goes with --unlabeled FILE and --score COLUMN")
     if data:
         raise InputError(
@@ -541,6 +539,7 @@ def _read_two_samples(data: tuple[str, ...], options: dict[str, Any]) -> ModelCo
     why = "each file holds rows of one kind, all of weight 1"
     refused = ("label", "negative", "weight", "positive_label")
     _refuse(options, refused, "--positives and --unlabeled", why)
+    files = str(options["positives"]), unlabeled
     expand_paths(files)  # refuses one that is named twice
     parts = [read_numbers(file, scores) for file in files]
     for file, part in zip(files, parts, strict=True):
@@ -573,9 +572,9 @@ def _count_two_samples(
     return Reading(counted, rows.sampling, notes)
 
 
-def read_looked(data: tuple[str, ...], options: dict[str, Any]) -> LookedRows:
+def read_looked(data: tuple[str, ...], options: Options) -> LookedRows:
     """Read rows of which some were looked at; those without a score are dropped and said."""
-    label, score, chooser = options["label"], options["score"], options["selection_score"]
+    label, score, chooser = str(options["label"]), options["score"], options["selection_score"]
     features, scores = options["features"], [score, *([chooser] if chooser else [])]
     found = read_numbers(data, [label, *scores, *features], {label: RECODE_LOOKED})
     complete = _complete(found, scores)
@@ -677,7 +676,7 @@ def _list_labels(values: dict[float, int], missing: int) -> str:
     return f"the label column holds {{{', '.join(shown)}}}"
 
 
-def unlabeled_value(options: dict[str, Any]) -> float | None:
+def unlabeled_value(options: Options) -> float | None:
     """Read the label value that means unlabeled."""
     text = options["unlabeled"]
     try:
@@ -688,7 +687,7 @@ def unlabeled_value(options: dict[str, Any]) -> float | None:
         ) from None
 
 
-def _read_counts_files(paths: Sequence[str], options: dict[str, Any]) -> Reading:
+def _read_counts_files(paths: Sequence[str], options: Options) -> Reading:
     """Read counts files, each as a model named by its file."""
     why = "what a label means and weighs was settled when they were counted"
     _refuse(options, ("weight", "unlabeled", "negative", "positive_label"), "counts files", why)
@@ -703,12 +702,14 @@ def _read_counts_files(paths: Sequence[str], options: dict[str, Any]) -> Reading
     return Reading(counts, cast("Sampling", samplings.pop()), [f"{path}: counts" for path in paths])
 
 
-def _refuse(options: dict[str, Any], names: Sequence[str], beside: str, why: str) -> None:
+def _refuse(options: Options, names: Sequence[str], beside: str, why: str) -> None:
     """Refuse options that would be left out without a word."""
     for name in names:
         if options.get(name) is not None:
             option = name.replace("_", "-")
-            raise InputError(f"--{option} does not go with {beside}: {why}; got {options[name]}")
+            raise InputError(
+                f"--{option} does not go with {beside}: {why}; got {options.get(name)}"
+            )
 
 
 def refuse_no_data(data: tuple[str, ...]) -> None:

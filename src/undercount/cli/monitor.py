@@ -1,9 +1,10 @@
 """Follow a classifier over time while labels are still arriving."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from undercount.cli.arguments import Options, with_options
 from undercount.cli.command import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, Command, prints, progress
 from undercount.cli.dates import EVENTUALLY, FOUND, OBSERVED, UNTIL, read_day
 from undercount.cli.gate import read_requirements, report_verdict
@@ -49,7 +50,8 @@ if TYPE_CHECKING:
 @JSON
 @QUIET
 @DEBUG
-def monitor(data: tuple[str, ...], **options: Any) -> int:
+@with_options
+def monitor(options: Options) -> int:
     """Show metrics by month while labels of recent rows are missing.
 
     Exit 1 if the alarm is on or a requirement fails, else 3 if no number may be reported, because
@@ -58,6 +60,7 @@ def monitor(data: tuple[str, ...], **options: Any) -> int:
     from undercount.cli.inputs import refuse_no_data  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.read.requirement import Verdict  # noqa: PLC0415
 
+    data = options["data"]
     refuse_no_data(data)
     requirements = read_requirements(options, options["threshold"])
     with collect_warnings() as warned:
@@ -81,7 +84,7 @@ def monitor(data: tuple[str, ...], **options: Any) -> int:
     return next(code for code in (REQUIREMENT_FAILS, INCONCLUSIVE, FINE) if code in codes)
 
 
-def _monitor(data: tuple[str, ...], options: dict[str, Any]) -> "Monitoring":
+def _monitor(data: tuple[str, ...], options: Options) -> "Monitoring":
     import numpy as np  # noqa: PLC0415 - only when needed
 
     from undercount.cli.inputs import refuse_no_score  # noqa: PLC0415 - DuckDB
@@ -89,10 +92,13 @@ def _monitor(data: tuple[str, ...], options: dict[str, Any]) -> "Monitoring":
     from undercount.prevalence.late_labels import read_until  # noqa: PLC0415
     from undercount.read.monitoring import monitor as follow  # noqa: PLC0415
 
-    columns = [options["observed"], options["found"]]
+    threshold = options["threshold"]
+    assert threshold is not None  # noqa: S101 - it is required
+    columns = [str(options["observed"]), str(options["found"])]
     if options["observed"] == options["found"]:
         raise InputError("--observed and --found must be two columns")
-    numbers = [name for name in (options["score"], options["label"]) if name]
+    label = options["label"]
+    numbers = [name for name in (options["score"], label) if name]
     with progress("reading", options):
         rows = read_dated(list(data), numbers, columns)
     kept = ~np.isnan(rows[options["score"]])
@@ -107,12 +113,16 @@ def _monitor(data: tuple[str, ...], options: dict[str, Any]) -> "Monitoring":
         later = int(np.count_nonzero(taken[columns[0]] > last))
         if later:
             tell(f"undercount: {later:,} rows after --until {options['until']} left out")
-    names = ("threshold", "period", "baseline", "found_eventually", "risk", "confidence_level")
     return follow(
         taken[options["score"]],
         observed=taken[columns[0]],
         found=taken[columns[1]],
-        label=taken[options["label"]] if options["label"] else None,
+        label=taken[label] if label else None,
         until=until,
-        **{name: options[name] for name in names},
+        threshold=threshold,
+        period=options["period"],
+        baseline=options["baseline"],
+        found_eventually=options["found_eventually"],
+        risk=options["risk"],
+        confidence_level=options["confidence_level"],
     )

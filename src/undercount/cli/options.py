@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from undercount.cli.arguments import DEBUGGING, Options
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
@@ -174,7 +175,19 @@ CSV = click.option(
 QUIET = click.option(
     "--quiet", is_flag=True, help="Print nothing but errors and what is required and not met."
 )
-DEBUG = click.option("--debug", is_flag=True, help="Show tracebacks.")
+
+
+def _remember_debugging(ctx: click.Context, _option: Any, given: bool) -> None:  # noqa: FBT001
+    ctx.meta[DEBUGGING] = given
+
+
+DEBUG = click.option(
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    callback=_remember_debugging,
+    help="Show tracebacks.",
+)
 
 
 def refuse_repeated(_ctx: Any, _option: Any, given: tuple[str, ...]) -> tuple[str, ...]:
@@ -235,8 +248,7 @@ CLUSTER = click.option(
     "--cluster", help="Column that says whose each row is, if labels were given by customer."
 )
 CHANCE = click.option(
-    "--chance",
-    help="Column of the chance that a row would carry a label if it were positive.",
+    "--chance", help="Column of the chance that a row would carry a label if it were positive."
 )
 DEPLOY = click.option(
     "--deploy-prevalence",
@@ -389,7 +401,7 @@ class TopType(click.ParamType):  # type: ignore[type-arg]  # generic in newer cl
 
 
 def wanted_and_assumed(
-    options: dict[str, Any], reading: "Reading", progress: Any = None
+    options: Options, reading: "Reading", progress: Any = None
 ) -> "tuple[Wanted, Assumption]":
     """Return what options ask of every model, and what they and the rows say of the labels."""
     from undercount.assume.base import Wanted  # noqa: PLC0415 - only when needed
@@ -402,6 +414,7 @@ def wanted_and_assumed(
         list(options.get("metrics") or ()) or None,
         options["seed"],
         progress,
+        options.get("further", ()),
     )
     return wanted, assumption_by_options(options, reading.sampling, reading.propensity)
 

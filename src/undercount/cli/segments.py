@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from undercount.cli.arguments import Options
 from undercount.cli.command import print_notes, prints, progress
 from undercount.cli.gate import refuse_other_models, report_verdict
 from undercount.cli.options import wanted_and_assumed
@@ -12,22 +12,25 @@ from undercount.cli.streams import print_text, tell
 from undercount.errors import InputError, suggest
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from numpy.typing import NDArray
 
-    from undercount.cli.inputs import Reading
-    from undercount.read.segment_rows import SegmentModels
+    from undercount.cli.inputs import ModelColumns, Reading
+    from undercount.infer.scored_rows import ScoredRows
+    from undercount.infer.segmented_rows import Segmentation
+    from undercount.read.comparisons import Comparisons
     from undercount.read.segments import Evaluations
 
 FILES = {"json_file": "--json", "markdown": "--markdown", "csv_file": "--csv", "html": "--html"}
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
 SHARES = ("prevalence", "unlabeled_prevalence", "label_frequency")
 BESIDE_SEGMENTS = {
-    "deploy_prevalence": "--deploy-prevalence, which speaks of all rows together",
     "odds_ratio": "--gamma, whose bounds are those of all rows together",
 }
 
 
-def evaluate_by(reading: "Reading", requirements: list[Any], options: dict[str, Any]) -> int:
+def evaluate_by(reading: "Reading", requirements: list[Any], options: Options) -> int:
     """Evaluate the segments of each score column: a table a score."""
     from undercount.read.requirement import Verdict  # noqa: PLC0415 - only when needed
 
@@ -57,7 +60,7 @@ def evaluate_by(reading: "Reading", requirements: list[Any], options: dict[str, 
     return report_verdict(verdict, options)
 
 
-def refuse_beside_segments(options: dict[str, Any]) -> None:
+def refuse_beside_segments(options: Options) -> None:
     """Refuse what segments do not answer, before anything is read."""
     for name, words in BESIDE_SEGMENTS.items():
         if options.get(name) is not None:
@@ -72,80 +75,93 @@ def refuse_beside_segments(options: dict[str, Any]) -> None:
         )
 
 
-def refuse_shares_of_segments(options: dict[str, Any]) -> None:
+def refuse_shares_of_segments(options: Options) -> None:
     """Refuse a share of each segment where there are none."""
     for name in SHARES:
-        if isinstance(options[name], dict):
-            shown = ",".join(f"{each}={share:g}" for each, share in options[name].items())
+        given = options.get(name)
+        if isinstance(given, dict):
+            shown = ",".join(f"{each}={share:g}" for each, share in given.items())
             raise InputError(
                 f"--{name.replace('_', '-')} {shown} gives a share of each segment: name their "
                 "column by --by"
             )
 
 
-def _name_shares(options: dict[str, Any], segments: "SegmentModels") -> dict[str, Any]:
+def name_shares_of_rows(options: Options, by: Any, n_rows: int) -> Options:
+    """Return the options with shares of segments by the values that rows have."""
+    from undercount.infer.segmented_rows import split_rows  # noqa: PLC0415 - only when needed
+
+    if by is None:
+        return options
+    return _name_shares(options, list(split_rows(by, n_rows)), ", ".join(options["by"]))
+
+
+def _name_shares(options: Options, segments: "list[Hashable]", column: str) -> Options:
     """Return the options with shares of segments by the segments' own values, not by their text."""
     from undercount.show.segments import segment_name  # noqa: PLC0415 - only when needed
 
-    names = {segment_name(segment): segment for segment in segments.parts}
-    shown = Counter(map(segment_name, segments.parts))
-    found = dict(options)
+    names = {segment_name(segment): segment for segment in segments}
+    shown = Counter(map(segment_name, segments))
+    found: dict[str, Any] = {**options}
     for name in SHARES:
-        given = options[name]
+        given = options.get(name)
         if not isinstance(given, dict):
             continue
         for each in given:
             if each not in names:
                 hint = suggest(each, names)
                 raise InputError(
-                    f"--{name.replace('_', '-')} {each}=…: no segment of {segments.column} is "
+                    f"--{name.replace('_', '-')} {each}=…: no segment of {column} is "
                     f"called so; there are {', '.join(list(names)[:10])}"
                     + (f"; {hint}" * bool(hint))
                 )
             if shown[each] > 1:
                 raise InputError(
                     f"--{name.replace('_', '-')} {each}=…: {shown[each]} segments of "
-                    f"{segments.column} are written so; give them names that differ"
+                    f"{column} are written so; give them names that differ"
                 )
         found[name] = {names[each]: share for each, share in given.items()}
-    return found
+    return cast("Options", found)
 
 
-def _evaluate(name: str, reading: "Reading", options: dict[str, Any]) -> "Evaluations":
-    from undercount.read.evaluate import evaluate_segments  # noqa: PLC0415 - only when needed
+def _evaluate(name: str, reading: "Reading", options: Options) -> "Evaluations":
+    from undercount.read.evaluate_segments import evaluate_segments  # noqa: PLC0415 - when needed
 
-    segments = _split(name, reading, options)
-    options = _name_shares(options, segments)
+    model, segmentation = _split(name, reading, options)
+    segments = segmentation.split(name, model)
+    options = _name_shares(options, list(segments), segmentation.column)
     with progress(f"estimating segments of {name}", options):
         wanted, assumption = wanted_and_assumed(options, reading)
-        return evaluate_segments(name, replace(segments, assumption=assumption), wanted)
+        there = options.get("deploy_prevalence")
+        return evaluate_segments(name, model, segmentation, assumption, wanted, there)
 
 
-def _split(name: str, reading: "Reading", options: dict[str, Any]) -> "SegmentModels":
+def _split(name: str, reading: "Reading", options: Options) -> "tuple[ScoredRows, Segmentation]":
     """Return the segments of one score: of rows that were kept, or of counts."""
     import numpy as np  # noqa: PLC0415 - only when needed
 
     from undercount.infer.scored_rows import ScoredRows  # noqa: PLC0415
-    from undercount.read.segment_rows import (  # noqa: PLC0415
-        SegmentModels,
-        name_parts,
-        split_rows_of,
+    from undercount.infer.segmented_rows import (  # noqa: PLC0415
+        CountedSegmentation,
+        RowSegmentation,
     )
 
-    threshold, column = options.get("threshold"), ", ".join(options["by"])
+    column = ", ".join(options["by"])
     if reading.models:
-        every = [_as_numbers(each) for each in reading.by]
-        by = every[0] if len(every) == 1 else every
-        wanted, assumption = wanted_and_assumed(options, reading)
-        about = assumption, wanted, by, column, reading.cluster
-        return split_rows_of(reading.models[name], *about)
-    whole = ScoredRows(reading.counts[name], threshold)
+        return reading.models[name], RowSegmentation(segment_values(reading.by), column)
     counted = reading.segments[name]
     keys = np.empty(len(counted), object)
     keys[:] = list(counted)  # tuples, where there are several columns, stay whole
     names = _as_numbers(keys).tolist()
-    parts = name_parts(dict(zip(names, counted.values(), strict=True)), threshold)
-    return SegmentModels(whole, parts, column)
+    parts = dict(zip(names, counted.values(), strict=True))
+    model = ScoredRows(reading.counts[name], options.get("threshold"))
+    return model, CountedSegmentation({name: parts}, column)
+
+
+def segment_values(columns: "list[NDArray[Any]]") -> Any:
+    """Return the segment of each row: one column of values, or several."""
+    read = [_as_numbers(values) for values in columns]
+    return read[0] if len(read) == 1 else read
 
 
 def _as_numbers(values: "NDArray[Any]") -> "NDArray[Any]":
@@ -168,7 +184,17 @@ def _as_numbers(values: "NDArray[Any]") -> "NDArray[Any]":
     return np.array([None if each is None else read(each) for each in values.tolist()], object)
 
 
-def _write(found: "Evaluations", options: dict[str, Any]) -> None:
+def write_comparisons(found: "Comparisons", rows: "ModelColumns", options: Options) -> int:
+    """Write the files that the options name, print, and judge each segment."""
+    verdict = found.require(*options["requirements"])
+    _write(found, options)
+    if prints(options):
+        print_notes(rows.notes)
+        print_text(f"\n{found}")
+    return report_verdict(verdict, options)
+
+
+def _write(found: "Evaluations | Comparisons", options: Options) -> None:
     """Write the files that the options name."""
     from undercount.count.atomic_file import write_text  # noqa: PLC0415 - only when needed
 
@@ -176,7 +202,7 @@ def _write(found: "Evaluations", options: dict[str, Any]) -> None:
         write_text(options["json_file"], found.to_json())
     if options["markdown"]:
         write_text(options["markdown"], found.to_markdown())
-    if options.get("csv_file"):
+    if options["csv_file"]:
         from undercount.show.tables import write_csv  # noqa: PLC0415
 
         write_text(options["csv_file"], write_csv(found.table()))

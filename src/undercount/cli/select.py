@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from undercount.cli.arguments import Options, with_options
 from undercount.cli.command import (
     INCONCLUSIVE,
     Command,
@@ -89,7 +90,8 @@ METHODS = ("own-score", "observed-score", "unobserved", "begg-greenes", "ipw", "
 @JSON
 @QUIET
 @DEBUG
-def select(data: tuple[str, ...], **options: Any) -> int:
+@with_options
+def select(options: Options) -> int:
     """Evaluate when labels of both classes exist only where somebody looked."""
     from undercount.cli.inputs import read_looked, refuse_no_data  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
@@ -101,10 +103,10 @@ def select(data: tuple[str, ...], **options: Any) -> int:
         selection_text,
     )
 
-    refuse_no_data(data)
+    refuse_no_data(options["data"])
     requirements = read_requirements(options, options["threshold"])
     with progress("fitting", options):
-        rows = read_looked(data, options)
+        rows = read_looked(options["data"], options)
         model = _fit(rows, options)
         report = _report(model, rows, options)
     if options["json_file"]:
@@ -122,7 +124,7 @@ def select(data: tuple[str, ...], **options: Any) -> int:
     return INCONCLUSIVE if report.failed else code
 
 
-def _fit(rows: "LookedRows", options: dict[str, Any]) -> "SelectionModel":
+def _fit(rows: "LookedRows", options: Options) -> "SelectionModel":
     """Fit the model that the options name."""
     from undercount.assume.selection.model import SelectionModel  # noqa: PLC0415 - only when needed
 
@@ -152,9 +154,7 @@ def _table(model: "SelectionModel", threshold: float | None) -> "list[MetricRow]
     return rows
 
 
-def _report(
-    model: "SelectionModel", rows: "LookedRows", options: dict[str, Any]
-) -> "SelectionReport":
+def _report(model: "SelectionModel", rows: "LookedRows", options: Options) -> "SelectionReport":
     """Gather what is shown; a check that failed comes first."""
     from undercount.show.selection import SelectionReport  # noqa: PLC0415 - only when needed
 

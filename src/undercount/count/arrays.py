@@ -66,13 +66,19 @@ def row_words(number: float, *, weighted: bool = False) -> str:
 
 
 def read_pair(
-    y: Any, score: Any, unlabeled: float | None = None, **others: Any
+    y: Any,
+    score: Any,
+    unlabeled: float | None = None,
+    sample_weight: Any = None,
+    cluster: Any = None,
+    others: Mapping[str, Any] | None = None,
 ) -> tuple[NDArray[np.int8], NDArray[np.floating[Any]]]:
     """Return labels and scores of the same rows; arguments that changed places are recognised.
 
-    `others` are arguments with a value a row (`sample_weight`), whose order is checked as well.
+    The order of whatever else has a value for each row, `others` by name, is checked as well.
     """
-    refuse_other_order(y=y, score=score, **others)
+    columns = {"sample_weight": sample_weight, "cluster": cluster, **(others or {})}
+    refuse_other_order(y=y, score=score, **columns)
     try:
         labels, scores = read_labels(y, unlabeled), read_scores(score)
     except InputError:

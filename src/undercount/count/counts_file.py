@@ -183,10 +183,10 @@ def open_counts(
         ).fetchall()
     # Some SQL engines write names in capitals.
     columns = {name.casefold(): fill_masked(values) for name, values in arrays.items()}
-    missing = [name for name in COLUMNS if name not in columns]
+    missing = ", ".join(name for name in COLUMNS if name not in columns)
     if missing:
         raise InputError(
-            f"a counts file has the columns {', '.join(COLUMNS)}; {path} lacks {', '.join(missing)}"
+            f"a counts file has the columns {', '.join(COLUMNS)}; {path} lacks {missing}"
         )
     meta = _meta(kept, len(columns["score"]), path)
     try:
@@ -400,11 +400,7 @@ def merge_counts(
         total = _merge_files(paths, notes, connection, steps)
     if output is not None:
         write_counts(
-            total.counts,
-            output,
-            source=total.sources,
-            sampling=total.sampling,
-            score=total.score,
+            total.counts, output, source=total.sources, sampling=total.sampling, score=total.score
         )
     if notes is not None:
         notes.unlink(missing_ok=True)
@@ -448,9 +444,10 @@ def _add_counts(left: ScoreCounts, right: ScoreCounts) -> ScoreCounts:
     """Add two tables; binned ones must be on one grid."""
     grid = grid_name(left)
     if (left.auc_error or right.auc_error) and (grid is None or grid != grid_name(right)):
+        remedy = "exactly, or put all of them on the grid of one (align_counts)"
         raise InputError(
             "binned counts can be added only if they are on the same grid: count the parts "
-            f"{wording('exactly, or put all of them on the grid of one (align_counts)', PARTS)}"
+            + wording(remedy, PARTS)
         )
     return left + right
 

@@ -232,10 +232,7 @@ def _number(source: Source, name: str) -> str:
 
 
 def refuse_text(
-    source: Source,
-    numbers: Sequence[str],
-    error: Exception,
-    hints: Mapping[str, str] | None = None,
+    source: Source, numbers: Sequence[str], error: Exception, hints: Mapping[str, str] | None = None
 ) -> NoReturn:
     """Say which column holds text, or a number too long, and where."""
     for name in numbers:

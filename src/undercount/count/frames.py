@@ -51,14 +51,7 @@ from undercount.count.rounding import check_digits, round_columns
 from undercount.count.stored_columns import check_names, prepare_columns, refuse_mixed
 from undercount.count.windows import count_by_windows
 from undercount.counts import ScoreCounts
-from undercount.errors import (
-    CompactCountsWarning,
-    InputError,
-    named,
-    suggest,
-    warn,
-    wording,
-)
+from undercount.errors import CompactCountsWarning, InputError, named, suggest, warn, wording
 
 # Column names shown in a message.
 LONGEST_NAME = 60

@@ -22,6 +22,7 @@ from undercount.infer.area_gradients import (
     average_precision,
     cell_rows,
     recovered,
+    unbiased_average_precision,
 )
 from undercount.infer.clusters import Clusters
 from undercount.infer.estimate_metric import estimate_metric
@@ -31,7 +32,7 @@ from undercount.infer.heads import (
     rate_slopes,
     student_level,
 )
-from undercount.infer.mixture import LABELLED, MixtureDesign, design_of
+from undercount.infer.mixture import MixtureDesign, design_of
 from undercount.infer.threshold_intervals import combine, rate_limits
 from undercount.infer.variance import CellRows, HeadRows, Influence, Spread
 from undercount.metric_facts import FACTS
@@ -275,19 +276,6 @@ class Deployment:
         return value, float(low), min(float(high), 1.0), error
 
     def mean_precision(self, design: MixtureDesign) -> float:
-        """Return the mean over labelled rows of the precision at their scores.
-
-        A row itself counts one half: whole it would make recall too high at its own score, left
-        out too low, and the more so the precision of the highest rows.
-        """
-        labelled, total = self.counts.positive, self.counts.n_positive
-        here, at = recovered(cell_rows(self.counts), design.mixing), labelled > 0
-        unit = float(design.units[LABELLED])
-        tpr: FloatArray = np.maximum(np.cumsum(labelled)[at] - unit / 2, 0.0) / total
-        fpr = np.cumsum(here.negative)[at]
-        # The row's own place was taken off the negatives as well.
-        share = float(np.asarray(design.mixing.negative)[LABELLED])
-        fpr = np.maximum(fpr + share * (tpr - np.cumsum(here.positive)[at]), 0.0)
-        flagged: Any = self.prevalence * tpr + (1 - self.prevalence) * fpr
-        precision = np.where(flagged > 0, self.prevalence * tpr / np.maximum(flagged, 1e-300), 1.0)
-        return min(float(labelled[at] @ precision / total), 1.0)  # whatever was rounded
+        """Return the unbiased average precision there."""
+        value = unbiased_average_precision(self.counts, design, self.prevalence)
+        return min(max(value, 0.0), 1.0)  # whatever was rounded

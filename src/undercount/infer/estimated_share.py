@@ -15,7 +15,7 @@ from undercount.errors import collect_warnings
 from undercount.estimate import Estimate
 from undercount.infer.estimate_metric import estimate_metric
 from undercount.infer.heads import HeadCounts, wilson_share
-from undercount.infer.mixture import LABELLED, Target, design_of
+from undercount.infer.mixture import LABELLED, Target, design_of, mixture_curve
 from undercount.infer.sensitivity import AREAS, metric_value
 from undercount.infer.shared_labels import LabelPart, SharedLabels, cut_sides
 from undercount.infer.threshold_intervals import certain_limits
@@ -142,6 +142,8 @@ def _widen(
 
 def _value(counts: ScoreCounts, shares: Shares, metric: str, options: dict[str, Any]) -> float:
     """Return a metric at a known share: of the curve, if the curve has it."""
+    if metric == "average_precision":  # which moves as the plug-in value does
+        return float(mixture_curve(counts.canonical, shares, clean=False).average_precision)
     if metric in (*AREAS, *metric_names(), *PARAMETRIC, "tpr", "fpr"):
         place = {name: options[name] for name in ("top", "beta") if name in options}
         return metric_value(counts, shares, metric, options["threshold"], **place, capped=True)

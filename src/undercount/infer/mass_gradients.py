@@ -23,7 +23,7 @@ from undercount.infer.area_gradients import (
 from undercount.infer.heads import RatePoint, top_parts
 from undercount.metric_facts import FACTS
 
-# Areas of ranks, which are read of many masses at once.
+# Areas that are sums over pairs of rows: read where cells may have fewer positives than none.
 RANKED = ("roc_auc", "lift_auc")
 # Relative step of central differences.
 _STEP = 1e-5
@@ -123,7 +123,7 @@ def mass_gradient(
         by_cell = np.multiply.outer((1 - share) / rows, ones), np.multiply.outer(share / rows, ones)
         return MassGradient(share, by_cell[0], -by_cell[1], _EXACT / rows)
     if FACTS[name].family != "threshold":
-        if positive.ndim == 1:
+        if positive.ndim == 1 or name in AREA_GRADIENTS:
             return _area(counts, positive, everyone, name, max_fpr)
         found = [_area(counts, row, everyone, name, max_fpr) for row in positive]
         parts = ("value", "positive", "negative", "rounding")
@@ -145,7 +145,7 @@ def metric_values(
     """Return a metric at several numbers of positives in the cells, a row of `positive` each."""
     if name == "prevalence":
         return np.asarray(positive.sum(axis=-1) / float(everyone.sum()))
-    if name in RANKED:
+    if name in AREA_GRADIENTS:
         return np.asarray(AREA_GRADIENTS[name](_masses(positive, everyone)).value)
     if FACTS[name].family != "threshold":
         rows = positive.reshape(-1, positive.shape[-1])
@@ -180,8 +180,8 @@ def _area(
     max_fpr: float | None,
 ) -> MassGradient:
     """Turn derivatives towards distributions into derivatives by masses."""
-    total, rows = float(positive.sum()), float(everyone.sum())
-    others, mass = max(rows - total, _NOTHING * rows), _masses(positive, everyone)
+    total, rows = positive.sum(axis=-1, keepdims=True), float(everyone.sum())
+    others, mass = np.maximum(rows - total, _NOTHING * rows), _masses(positive, everyone)
     if FACTS[name].family == "loss":
         found = mean_loss(counts, mass, name)
     elif name == "partial_roc_auc":
@@ -189,11 +189,11 @@ def _area(
     else:
         found = AREA_GRADIENTS[name](mass)
     everywhere = _centred(found.everyone, mass.everyone) / rows
-    share, rate = mass.prevalence, float(np.asarray(found.prevalence))
+    share, rate = (np.asarray(each)[..., None] for each in (mass.prevalence, found.prevalence))
     by_positive = _centred(found.positive, mass.positive) / total + everywhere
     by_negative = _centred(found.negative, mass.negative) / others + everywhere
     slopes = by_positive + rate * (1 - share) / rows, by_negative - rate * share / rows
-    return MassGradient(found.value, *slopes, _SUMMED * _largest(np.array(slopes), (0, 1)))
+    return MassGradient(found.value, *slopes, _SUMMED * _largest(np.array(slopes), (0, -1)))
 
 
 def _largest(values: FloatArray, axis: Any) -> FloatArray:
@@ -212,8 +212,10 @@ def _masses(positive: FloatArray, everyone: FloatArray) -> Recovered:
 
 def _centred(influence: Any, mass: FloatArray) -> FloatArray:
     """Return how a distribution's point mass moves the value, since all masses add up to one."""
-    value = np.asarray(influence, dtype=float) + np.zeros(len(mass))
-    return np.asarray(value - mass @ value)
+    value = np.asarray(influence, dtype=float) + np.zeros(mass.shape)
+    if value.ndim == 1:
+        return np.asarray(value - mass @ value)
+    return np.asarray(value - (mass * value).sum(axis=-1, keepdims=True))
 
 
 def _point(

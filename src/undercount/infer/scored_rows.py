@@ -25,6 +25,7 @@ from undercount.shares import Sampling
 
 UNLABELED = -1  # as `read_labels` codes it
 PROBE_ROWS = 1000  # of a frame elsewhere, to tell what is wrong with it
+EQUAL = 1e-12  # relative difference of weights that only rounding tells apart
 
 
 def take_column(frame: Any, argument: str, column: Any) -> Any:
@@ -67,7 +68,9 @@ class ScoredRows:
         backend: str = "",
     ) -> "ScoredRows":
         """Take counts, with the clusters that they know of."""
-        clusters = None if counts.clusters is None else CountedClusters(counts.clusters)
+        counts, clusters = without_equal_weights(counts), None
+        if counts.clusters is not None and counts.clusters.n_clusters < counts.n_rows:
+            clusters = CountedClusters(counts.clusters)
         return cls(counts, threshold, recount, backend, clusters)
 
     def rows(self, argument: str) -> "RecountableRows":
@@ -82,11 +85,16 @@ class ScoredRows:
         )
 
     def with_clusters(self, cluster: Any) -> "ScoredRows":
-        """Return the model with its rows by cluster, if clusters are named."""
+        """Return the model with its rows by cluster, if some of them share one.
+
+        Rows that are a cluster each are independent rows.
+        """
         if cluster is None:
             return self
         rows = self.rows("cluster")
         codes = read_clusters(cluster, len(rows.labels))
+        if len(np.unique(codes)) == len(codes):
+            return self
         return replace(self, clusters=ClusterRows.of(rows.labels, rows.scores, codes, rows.weights))
 
     def counts_for_share(self, sampling: Sampling) -> ScoreCounts:
@@ -106,9 +114,17 @@ class ScoredRows:
 
     def reviews_of(self, reviews: Reviews) -> Reviews:
         """Return the reviews, whose scores must be those of these rows."""
+        reviews = self.weigh_reviews(reviews)
         if not isinstance(self.recount, RecountableRows):
             return reviews
         return check_scores(reviews, self.recount.scores)
+
+    def weigh_reviews(self, reviews: Reviews) -> Reviews:
+        """Return the reviews without weights that are all equal, if the rows have none either."""
+        weight = reviews.weight
+        if weight is None or self.counts.weighted or np.ptp(weight) > EQUAL * weight.max():
+            return reviews
+        return replace(reviews, weight=None)
 
 
 @dataclass(frozen=True)
@@ -141,6 +157,37 @@ class RecountableRows:
         return replace(self, compact=False)([])
 
 
+def read_row_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
+    """Return the weight of each row; None where all are equal, which says no more than none."""
+    if sample_weight is None:
+        return None
+    weights = np.array(read_weights(sample_weight, n_rows))
+    return None if np.ptp(weights) <= EQUAL * weights.max() else weights
+
+
+def without_equal_weights(counts: ScoreCounts) -> ScoreCounts:
+    """Return counts of rows that all weigh the same as numbers of rows.
+
+    Squares of weights add up to no less than the square of their mean for each row, and to that
+    only if all are equal.
+    """
+    if not counts.weighted or counts.rows is None:
+        return counts
+    number, total, squares = counts.rows.sum(), counts.n_rows, sum(counts.squared_weight)
+    if not squares * number <= total * total * (1 + EQUAL):
+        return counts
+    positive, negative, unlabeled = counts.rows
+    sizes = float(positive.sum()), float(negative.sum()), float(unlabeled.sum())
+    return replace(
+        counts,
+        positive=positive,
+        negative=negative,
+        unlabeled=unlabeled,
+        squared_weight=sizes,
+        rows=None,
+    )
+
+
 def count_model(
     y: Any,
     score: Any,
@@ -169,7 +216,7 @@ def count_model(
         return ScoredRows(rows([]), threshold, rows)
     labels, scores = read_pair(y, score, unlabeled, sample_weight=sample_weight)
     scores = np.array(scores)
-    weights = None if sample_weight is None else np.array(read_weights(sample_weight, len(scores)))
+    weights = read_row_weights(sample_weight, len(scores))
     # A check asks for rows just below the threshold.
     knots = (*_knots(knots_of, scores), *own, *rounded_knots(scores, threshold))
     rows = RecountableRows(labels, scores, weights, knots, compact)
@@ -178,6 +225,14 @@ def count_model(
 
 def _knots(knots_of: Callable[[Any], Sequence[float]] | None, scores: Any = None) -> list[float]:
     return [] if knots_of is None else [float(knot) for knot in knots_of(scores)]
+
+
+def keep_apart(
+    knots_of: Callable[[Any], Sequence[float]], thresholds: Sequence[float]
+) -> Callable[[Any], Sequence[float]]:
+    """Return which scores counts keep apart if rows are split at further thresholds too."""
+    further = [knot for threshold in thresholds for knot in knots_at(threshold)]
+    return lambda scores: [*knots_of(scores), *further]
 
 
 def reviewed_scores(scores: NDArray[Any], reviews: Reviews) -> list[float]:
@@ -239,6 +294,8 @@ def count_column(
         head = take_columns(frame, names, most=PROBE_ROWS)
         read_pair(head[names[0]], head[score], unlabeled)  # says so if they changed places
         raise
+    if weight is not None and without_equal_weights(counts) is not counts:
+        rows = replace(rows, columns={**rows.columns, "weight": None})
     return ScoredRows.of_counts(counts, threshold, rows, backend_of(frame))
 
 

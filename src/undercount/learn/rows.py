@@ -97,8 +97,8 @@ def check_sizes(labelled: BoolArray, weight: FloatArray) -> None:
     n_others = labelled.size - n_labelled
     if min(n_labelled, n_others) < LEAST:
         raise InputError(
-            f"there must be at least {LEAST} rows of either class with a weight above zero; got"
-            f" {n_labelled} positive and {n_others} unlabeled (n_samples = {labelled.size})"
+            f"there must be at least {LEAST} rows of either class with a weight above zero; "
+            f"got {n_labelled} positive and {n_others} unlabeled (n_samples = {labelled.size})"
         )
 
 

@@ -25,10 +25,7 @@ from undercount.prevalence.inputs import (
     warn_about_size,
 )
 from undercount.prevalence.low_end import SCORES_ALONE
-from undercount.prevalence.ranks import (
-    merge_cells,
-    split_merged_cells,
-)
+from undercount.prevalence.ranks import merge_cells, split_merged_cells
 from undercount.shares import SAMPLINGS
 
 if TYPE_CHECKING:

@@ -76,10 +76,7 @@ class TwoSources(PrevalenceEstimator):
     found_: "tuple[NDArray[np.bool_], NDArray[np.bool_]] | None"
 
     def __init__(
-        self,
-        *,
-        odds_ratio: float | tuple[float, float] = 1.0,
-        confidence_level: float = 0.95,
+        self, *, odds_ratio: float | tuple[float, float] = 1.0, confidence_level: float = 0.95
     ) -> None:
         super().__init__(confidence_level=confidence_level, n_resamples=0)
         self.odds_ratio = odds_ratio

@@ -4,17 +4,19 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
-from undercount.assume.base import Assumption, Pairing, Wanted
+from undercount.assume.base import Assumption, Pairing, Recovery, Wanted
 from undercount.assume.builder import assumption_of
 from undercount.checks.percentages import percents_beside
 from undercount.count.arrays import refuse_other_order
 from undercount.count.columns import backend_of, is_frame, make_frame, take_columns
 from undercount.count.tensors import rows_to_host
+from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import (
     CODES,
+    MISSING_DATA,
     NOT_IDENTIFIED,
     InputError,
     check_choice,
@@ -35,13 +37,16 @@ from undercount.infer.scored_rows import (
     name_columns,
     take_column,
 )
+from undercount.infer.segmented_rows import RowSegmentation
 from undercount.infer.workload import Workload
 from undercount.metric_facts import FACTS, OUT_OF_FOLD, RIGHT_LABELS
+from undercount.read.comparisons import Comparisons, compare_segments
 from undercount.read.contest import Contest, parse_conditions
-from undercount.read.evaluate_models import evaluate_models
+from undercount.read.evaluate_models import evaluate_models, make_whole
 from undercount.read.evaluation import NOTHING, Evaluation, render
 from undercount.read.leaderboard import Standing, standings, turn
 from undercount.read.requirement import Requirement, Verdict, check_words
+from undercount.read.segment_rows import segment_columns
 
 # What is compared if each model flags as many rows: of so many, how many are real.
 WORKLOAD_METRICS = ("precision", "recall")
@@ -61,7 +66,7 @@ class Comparison:
         Of every pair, metric by metric, at the models' thresholds.
     question : {"population", "rows"}
         What the differences speak of.
-    by : str
+    rank_by : str
         The metric that decides which model is better.
     workload : Workload, optional
         The same if each model flags as many rows; None with labelling chances, which speak of
@@ -87,7 +92,7 @@ class Comparison:
     evaluations: Mapping[str, Evaluation]
     differences: tuple[Difference, ...]
     question: Question
-    by: str
+    rank_by: str
     workload: Workload | None
     pairing: Pairing = field(repr=False)
 
@@ -181,7 +186,7 @@ class Comparison:
         Parameters
         ----------
         metric : str, optional
-            What decides; by default `by`, or the precision of as many flagged rows.
+            What decides; by default `rank_by`, or the precision of as many flagged rows.
         same_workload : bool
             Whether each model flags as many rows, or those at its own threshold.
         """
@@ -193,7 +198,7 @@ class Comparison:
             )
         work = self.workload if same_workload else None
         every = self.differences if work is None else work.differences
-        metric = ("precision" if same_workload else self.by) if metric is None else metric
+        metric = ("precision" if same_workload else self.rank_by) if metric is None else metric
         check_name("metric", metric)
         found = [d for d in every if d.metric == metric]
         if not found and not (work is not None and work.by_verdicts and metric in WORKLOAD_METRICS):
@@ -233,7 +238,7 @@ class Comparison:
         dict
             "unlabeled_prevalence" → the shares, then the name of each model → its values.
         """
-        metric = self.by if metric is None else metric
+        metric = self.rank_by if metric is None else metric
         self.difference(metric)  # says which there are
         source = next(iter(self.evaluations.values())).basis.determined_by
         if source:
@@ -387,6 +392,50 @@ class Comparison:
         return str(self)
 
 
+class CompareOptions(TypedDict, total=False):
+    """What `compare` takes, whether of all rows or of segments."""
+
+    assume: Assumption | None
+    label: str | None
+    prevalence: Any
+    unlabeled_prevalence: Any
+    label_frequency: Any
+    reviews: Reviews | str | Path | None
+    unlabeled: float | None
+    sample_weight: Any
+    cluster: Any
+    deploy_prevalence: float | None
+    threshold: float | Mapping[str, float] | None
+    top: float | None
+    rank_by: str | None
+    question: Question
+    metrics: Sequence[str] | None
+    target: Target | None
+    confidence_level: float
+    random_state: int | None
+    progress: Progress | None
+
+
+@overload
+def compare(
+    y: Any,
+    scores: Mapping[str, Any] | Sequence[str],
+    *,
+    by: None = None,
+    **options: Unpack[CompareOptions],
+) -> Comparison: ...
+
+
+@overload
+def compare(
+    y: Any,
+    scores: Mapping[str, Any] | Sequence[str],
+    *,
+    by: Any,
+    **options: Unpack[CompareOptions],
+) -> Comparisons: ...
+
+
 def compare(
     y: Any,
     scores: Mapping[str, Any] | Sequence[str],
@@ -403,14 +452,15 @@ def compare(
     deploy_prevalence: float | None = None,
     threshold: float | Mapping[str, float] | None = None,
     top: float | None = None,
-    by: str | None = None,
+    by: Any = None,
+    rank_by: str | None = None,
     question: Question = "population",
     metrics: Sequence[str] | None = None,
     target: Target | None = None,
     confidence_level: float = 0.95,
     random_state: int | None = 0,
     progress: Progress | None = None,
-) -> Comparison:
+) -> Comparison | Comparisons:
     """Compare models on the same rows.
 
     A difference is that of the two evaluations; its standard error follows from what each row
@@ -440,7 +490,10 @@ def compare(
     top : number, optional
         Rows that each model may flag, those with its highest scores, so that models are compared
         at the same work; by default as many as are labelled positive.
-    by : str, optional
+    by : array-like, str or list of str, optional
+        The segment of each row, as in `evaluate`. The result then is one comparison for each
+        segment, `Comparisons`.
+    rank_by : str, optional
         The metric that decides; by default F1 at the thresholds, without them the ROC AUC.
         One that needs a threshold is read at each model's last of the `top` rows if none is given.
     question : {"population", "rows"}
@@ -478,6 +531,13 @@ def compare(
         cluster = take_column(y, "cluster", cluster)
         sample_weight = take_column(y, "sample_weight", sample_weight)
         y, scores = _take_models(y, label, scores)
+    if isinstance(y, Mapping | ScoreCounts):
+        raise InputError(
+            "models are compared on the same rows, and counts of their scores do not say which "
+            "rows those are: pass labels and the scores of each model, as arrays or a frame",
+            code=MISSING_DATA,
+            argument="y",
+        )
     if not isinstance(scores, Mapping):
         raise InputError(
             f"scores must map names to scores, {{'new': a, 'old': b}}; got {type(scores).__name__}"
@@ -486,8 +546,8 @@ def compare(
     if len(scores) < 2:  # noqa: PLR2004 - a comparison needs two
         raise InputError(f"compare needs at least two models; got {list(scores)}")
     check_choice("question", question, tuple(TARGET_OF))
-    if by is not None:
-        check_name("by", by)
+    if rank_by is not None:
+        check_name("rank_by", rank_by)
     level = check_confidence_level(confidence_level)
     wanted = Wanted(target, level, None, metrics, random_state, progress)
     assumption = assumption_of(
@@ -504,7 +564,7 @@ def compare(
     _check_comparable(assumption)
     thresholds, first_score = _thresholds(threshold, scores), next(iter(scores.values()))
     refuse_other_order(y=y, score=first_score, cluster=cluster, **columns)
-    at_top = by in POINTS and not assumption.apart
+    at_top = rank_by in POINTS and not assumption.apart
     thresholds = thresholds or _top_thresholds(
         top if at_top else None, y, scores, unlabeled, sample_weight
     )
@@ -513,24 +573,60 @@ def compare(
         rows = unlabeled, sample_weight, thresholds.get(name), assumption.knots
         model = count_model(y, score, *rows, compact=not assumption.every_score)
         counted[name] = replace(model.with_clusters(cluster), backend=backend)
-    evaluations = evaluate_models(counted, wanted, assumption)
-    first = next(iter(evaluations.values()))
-    if deploy_prevalence is not None:
-        there = first.recovery.read_prevalence(deploy_prevalence)
+    asked = ModelQuestion(thresholds, question, top, rank_by, deploy_prevalence, wanted)
+    if by is None:
+        return asked.compare(evaluate_models(counted, wanted, assumption))
+    segmentation = _segmentation(frame, by)
+    assumption.check_rows(next(iter(counted.values())))
+    segments = assumption.recover_segments(counted, segmentation, wanted)
+    return compare_segments(segments, segmentation.column, wanted.target, asked.compare_recoveries)
+
+
+@dataclass(frozen=True)
+class ModelQuestion:
+    """Hold what is asked of models side by side, whether on all rows or in a segment."""
+
+    thresholds: Mapping[str, float]
+    question: Question
+    top: Any
+    rank_by: str | None
+    deploy_prevalence: Any
+    wanted: Wanted
+
+    def compare_recoveries(self, recoveries: Mapping[str, Recovery]) -> Comparison:
+        """Evaluate each model, and put them side by side."""
+        return self.compare(
+            {name: make_whole(name, each, self.wanted) for name, each in recoveries.items()}
+        )
+
+    def compare(self, evaluations: Mapping[str, Evaluation]) -> Comparison:
+        """Put evaluations of models side by side."""
+        first, there = next(iter(evaluations.values())), self.deploy_prevalence
+        if there is not None:
+            there = first.recovery.read_prevalence(there)
         evaluations = {n: replace(each, deploy_prevalence=there) for n, each in evaluations.items()}
-    metrics = (*AREAS, *POINTS) if thresholds else AREAS
-    by = by or ("f1" if thresholds else "roc_auc")
-    if by not in metrics:
-        hint = "; give a threshold" if by in POINTS else ""
-        raise InputError(f"{named('by')} must be one of {', '.join(metrics)}; got {by!r}{hint}")
-    recoveries = {name: each.recovery for name, each in evaluations.items()}
-    tables = {
-        name: {row.metric: row.estimate for row in each.standard().rows}
-        for name, each in evaluations.items()
-    }
-    pairing = first.recovery.pair(recoveries, tables, thresholds, question, top)
-    told, work = pairing.differences(metrics), pairing.workload()
-    return Comparison(evaluations, told, question, by, work, pairing)
+        metrics = (*AREAS, *POINTS) if self.thresholds else AREAS
+        rank_by = self.rank_by or ("f1" if self.thresholds else "roc_auc")
+        if rank_by not in metrics:
+            hint = "; give a threshold" if rank_by in POINTS else ""
+            raise InputError(
+                f"{named('rank_by')} must be one of {', '.join(metrics)}; got {rank_by!r}{hint}"
+            )
+        recoveries = {name: each.recovery for name, each in evaluations.items()}
+        tables = {
+            name: {row.metric: row.estimate for row in each.standard().rows}
+            for name, each in evaluations.items()
+        }
+        pairing = first.recovery.pair(recoveries, tables, self.thresholds, self.question, self.top)
+        differences, workload = pairing.differences(metrics), pairing.workload()
+        return Comparison(evaluations, differences, self.question, rank_by, workload, pairing)
+
+
+def _segmentation(frame: Any, by: Any) -> RowSegmentation:
+    """Return how rows fall into segments, by values or by columns of a frame."""
+    if frame is None:
+        return RowSegmentation(by)
+    return segment_columns(frame, [by] if isinstance(by, str) else by)
 
 
 def _check_comparable(assumption: Assumption) -> None:

@@ -1,47 +1,32 @@
 """One call for "how good is my model really?", for one model or for several on the same rows."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
-from undercount.assume.base import Assumption, Unknowns, Wanted
-from undercount.assume.builder import (
-    assumption_of,
-    check_by_segment,
-    with_shares,
-)
+from undercount.assume.base import Assumption, Wanted
+from undercount.assume.builder import assumption_of
 from undercount.count.arrays import refuse_other_order
 from undercount.count.columns import is_eager, is_frame
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, collect_warnings
 from undercount.estimate import check_confidence_level
 from undercount.infer.metric_name import asks_top
 from undercount.infer.mixture import Target
 from undercount.infer.resampled import Progress
 from undercount.infer.reviews.verdicts import Reviews
-from undercount.infer.scored_rows import check_name, count_column, count_model, take_column
-from undercount.read.evaluate_models import check_wanted, evaluate_models, make_bare, make_whole
+from undercount.infer.scored_rows import (
+    check_name,
+    count_column,
+    count_model,
+    keep_apart,
+    take_column,
+)
+from undercount.read.evaluate_models import evaluate_models, split_several
+from undercount.read.evaluate_segments import evaluate_segments
 from undercount.read.evaluation import Evaluation
-from undercount.read.segment_estimates import SegmentTable
-from undercount.read.segment_rows import SegmentedRows, SegmentModels
-from undercount.read.segment_shares import (
-    KnownShare,
-    SegmentShares,
-    as_estimate,
-    overall_options,
-    split_shares,
-)
-from undercount.read.segments import (
-    Evaluations,
-    SegmentRow,
-    fill_row,
-    fits_top,
-    make_row,
-    segment_metrics,
-    why_not,
-)
+from undercount.read.segment_rows import SegmentedRows
+from undercount.read.segments import Evaluations
 
 
 class EvaluateOptions(TypedDict, total=False):
@@ -57,8 +42,8 @@ class EvaluateOptions(TypedDict, total=False):
     sample_weight: Any
     cluster: Any
     deploy_prevalence: float | None
-    threshold: float | None
-    top: float | None
+    threshold: float | list[float] | None
+    top: float | list[float] | None
     metrics: Sequence[str] | None
     target: Target | None
     confidence_level: float
@@ -100,8 +85,8 @@ def evaluate(
     sample_weight: Any = None,
     cluster: Any = None,
     deploy_prevalence: float | None = None,
-    threshold: float | None = None,
-    top: float | None = None,
+    threshold: float | list[float] | None = None,
+    top: float | list[float] | None = None,
     metrics: Sequence[str] | None = None,
     target: Target | None = None,
     confidence_level: float = 0.95,
@@ -148,12 +133,13 @@ def evaluate(
     deploy_prevalence : float, optional
         Share of positives where the classifier will work, if it is not that of these rows. The
         table is that of these rows; `Evaluation.deployed` has the metrics there.
-    threshold : float, optional
-        Rows with score >= threshold are predicted positive.
-    top : float, optional
+    threshold : float or list of float, optional
+        Rows with score >= threshold are predicted positive. Of several the first is the main one,
+        and the metrics at the others join the table.
+    top : float or list of float, optional
         So many rows of the highest scores, or such a share of them if below 1: their precision,
         recall and lift join the table. One row is one row, whatever it weighs; with `by` they are
-        the highest rows of each segment.
+        the highest rows of each segment. Of several the first is the main one.
     metrics : list of str, optional
         What the table holds, by any name and with thresholds of their own: "ROC AUC",
         "precision", "fpr@0.9". By default the areas and, at a threshold, six metrics.
@@ -202,25 +188,35 @@ def evaluate(
         reviews=reviews,
     )
     refuse_other_order(y=y, score=score, by=by, cluster=cluster, **assumption.columns)
-    wanted = Wanted(target, confidence_level, top, metrics, random_state, progress)
+    place, thresholds = split_several("threshold", threshold)
+    first_top, tops = split_several("top", top)
+    wanted = Wanted(
+        target, confidence_level, first_top, metrics, random_state, progress, thresholds, tops
+    )
     taken = {name: take_column(y, name, each) for name, each in assumption.columns.items()}
     assumption = assumption.with_columns(taken)
     columns = label is not None or (isinstance(score, str) and is_frame(y))
     name = name or (str(score) if columns else "score")
     if by is not None or isinstance(y, Mapping):
-        check_by_segment(assumption)
-        split = SegmentedRows(
-            y, score, label if columns else None, unlabeled, sample_weight, cluster, assumption
-        )
         # Where rows weigh differently, the highest ones are told only with every score apart.
-        apart = sample_weight is not None and asks_top(top, metrics)
+        apart = sample_weight is not None and asks_top(first_top, metrics)
+        split = SegmentedRows(
+            y,
+            score,
+            label if columns else None,
+            unlabeled,
+            sample_weight,
+            cluster,
+            assumption,
+            name,
+        )
         compact = not (assumption.every_score or apart)
-        segments = split.count(by, threshold, wanted, compact=compact)
-        return evaluate_segments(name, segments, wanted, deploy_prevalence)
+        model, segmentation = split.count(by, place, wanted.thresholds, compact=compact)
+        return evaluate_segments(name, model, segmentation, assumption, wanted, deploy_prevalence)
     away = columns and is_frame(y) and not is_eager(y) and isinstance(cluster, str)
     whose = cluster if away else None  # counted where the rows lie
     cluster = None if away else take_column(y, "cluster", cluster)
-    rows = unlabeled, sample_weight, threshold, assumption.knots
+    rows = unlabeled, sample_weight, place, keep_apart(assumption.knots, thresholds)
     compact = not assumption.every_score
     if columns:
         model = count_column(y, label, score, *rows, compact=compact, cluster=whose)
@@ -230,140 +226,3 @@ def evaluate(
     if deploy_prevalence is not None:
         deploy_prevalence = made.recovery.read_prevalence(deploy_prevalence)
     return replace(made, deploy_prevalence=deploy_prevalence, unlabeled=unlabeled)
-
-
-def evaluate_segments(
-    name: str, segments: SegmentModels, wanted: Wanted, deploy_prevalence: float | None = None
-) -> Evaluations:
-    """Evaluate each segment, their hidden shares pooled; whole evaluations are made when asked for.
-
-    Parameters
-    ----------
-    name : str
-        Of the score.
-    segments : SegmentModels
-    wanted : Wanted
-        What is asked of every segment.
-    deploy_prevalence : float, optional
-        Share of positives where the classifier will work; the lines are those of these rows.
-    """
-    parts = {key: model.counts for key, model in segments.parts.items()}
-    check_wanted(wanted)
-    if segments.recovery is None:
-        assume = with_shares(segments.assumption, overall_options(segments.shares, parts))
-        overall = evaluate_models({name: segments.overall}, wanted, assume)[name]
-    else:
-        overall = make_whole(name, segments.recovery, wanted)
-    there = deploy_prevalence
-    if there is not None:
-        there = overall.recovery.read_prevalence(there)
-        overall = replace(overall, deploy_prevalence=there)
-    shares = _segment_shares(segments, overall, wanted)
-    if shares.alike is not None:
-        overall = replace(overall, checks=(*overall.checks, shares.alike))
-    wanted = wanted._replace(target=overall.target, confidence_level=overall.confidence_level)
-    shown = segment_metrics(wanted.metrics, segments.overall.threshold, wanted.top)
-
-    def make(segment: Hashable, *, whole: bool = True, asked: Wanted = wanted) -> Evaluation:
-        def find() -> Unknowns:
-            known = shares.find(segment, name)
-            if shares.pooled:
-                known = replace(known, source="pooled over segments", estimated=True)
-            return known
-
-        part, words = segments.recover(segment, find, asked), f"{name}, {segments.column} {segment}"
-        bare = make_bare(words, part, asked)
-        if not whole:
-            return bare
-        if asked.top is not None and not fits_top(bare, asked.top):
-            asked = asked._replace(top=None)
-        return replace(make_whole(words, part, asked), deploy_prevalence=there)
-
-    hidden = _find_shares(name, segments, shares)
-
-    @cache
-    def make_rows(target: Target) -> tuple[SegmentRow, ...]:
-        asked = wanted._replace(target=target)
-        ready = _rows_at_once(hidden, segments, shares, asked, shown)
-        pooled = shares.pooled is not None
-        made = (
-            ready.get(key)
-            or make_row(
-                key,
-                parts[key],
-                shares.own(key),
-                partial(make, key, whole=False, asked=asked),
-                shown,
-                threshold=segments.overall.threshold,
-                pooled=pooled,
-            )
-            for key in parts
-        )
-        return tuple(map(shares.finish, made))
-
-    return Evaluations(
-        overall,
-        make_rows(overall.target),
-        shares.pooled,
-        segments.column,
-        make,
-        shared_out=shares.overall is not None,
-        unlike_labels=shares.unlike,
-        of_population=partial(make_rows, "population"),
-    )
-
-
-def _segment_shares(segments: SegmentModels, overall: Evaluation, wanted: Wanted) -> SegmentShares:
-    """Return how the share of any segment is found, by what is known of all rows."""
-    sized = segments.counts_for_shares(overall.shares.sampling)
-    about = {**split_shares(segments.shares, wanted), "target": overall.target}
-    if segments.recovery is not None:
-        told = {"unlabeled_prevalence": segments.shares_by_chances()}
-        return SegmentShares({**about, **told}, sized, None)
-    known = KnownShare(overall.shares, overall.counts)
-    return SegmentShares.of(sized, known, about).ask_scores(segments.tables_at)
-
-
-def _find_shares(
-    name: str, segments: SegmentModels, shares: SegmentShares
-) -> dict[Hashable, Unknowns]:
-    """Find the shares of the segments whose lines may be made at once, for every target."""
-    hidden: dict[Hashable, Unknowns] = {}
-    if segments.overall.threshold is None or segments.recovery is not None:
-        return hidden
-    for key, model in segments.parts.items():
-        if why_not(model.counts) or model.clusters is not None:
-            continue
-        try:
-            with collect_warnings():  # the segment's evaluation has them as checks
-                hidden[key] = shares.find(key, name, limits=False)
-        except InputError:  # its row will say so
-            continue
-    return hidden
-
-
-def _rows_at_once(
-    hidden: Mapping[Hashable, Unknowns],
-    segments: SegmentModels,
-    shares: SegmentShares,
-    wanted: Wanted,
-    metrics: Sequence[str],
-) -> dict[Hashable, SegmentRow]:
-    """Make the lines of the segments that need no evaluation of their own, all at once."""
-    threshold = segments.overall.threshold
-    if threshold is None:
-        return {}
-    parts = {key: segments.parts[key].counts for key in hidden}
-    level, target = wanted.confidence_level, wanted.target or "dataset"
-    found = SegmentTable.of(parts, hidden, threshold, target, level).rows(metrics)
-    return {
-        key: fill_row(
-            key,
-            parts[key],
-            shares.own(key),
-            as_estimate(hidden[key].shares, level),
-            rows,
-            pooled=shares.pooled is not None,
-        )
-        for key, rows in found.items()
-    }

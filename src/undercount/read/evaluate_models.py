@@ -2,17 +2,29 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from undercount.assume.base import Assumption, Recovery, Wanted
 from undercount.assume.builder import assumption_of
 from undercount.checks.checklist import looks_leaked, spoken
-from undercount.errors import InputError, check_choice, collect_warnings, named
+from undercount.errors import (
+    InputError,
+    check_choice,
+    collect_warnings,
+    named,
+    read_threshold,
+    real_number,
+)
 from undercount.estimate import check_confidence_level
 from undercount.infer.area_gradients import forget_cells
+from undercount.infer.metric_name import parse_metric
 from undercount.infer.metric_row import MetricRow
 from undercount.infer.mixture import TARGETS
 from undercount.infer.scored_rows import ScoredRows
-from undercount.read.evaluation import Evaluation
+from undercount.infer.sensitivity import AREAS
+from undercount.read.evaluation import POINT_METRICS, Evaluation
 
 
 def check_metrics(metrics: Sequence[str]) -> None:
@@ -67,18 +79,55 @@ def make_whole(name: str, recovery: Recovery, wanted: Wanted) -> Evaluation:
     made = make_bare(name, recovery, wanted)
     with collect_warnings() as warned:  # they become checks
         made = replace(made, rows=_rows(made, wanted))
-        if wanted.top is not None:
-            made = replace(made, top_rows=made.at(top=wanted.top))
+        tops = [top for top in (wanted.top, *wanted.tops) if top is not None]
+        made = replace(made, top_rows=tuple(row for top in tops for row in made.at(top=top)))
     forget_cells()
     return replace(made, checks=tuple(recovery.checks(made.rows, warned)))
+
+
+def split_several(argument: str, given: Any) -> tuple[Any, tuple[float, ...]]:
+    """Return the main one of several thresholds, or numbers of highest rows, and the others.
+
+    Examples
+    --------
+    >>> from undercount.read.evaluate_models import split_several
+    >>> split_several("threshold", [0.5, 0.3]), split_several("top", 100)
+    ((0.5, (0.3,)), (100, ()))
+    """
+    if not isinstance(given, list):  # a tuple is a range elsewhere
+        return given, ()
+    if not given or np.ndim(given) != 1 or len(set(given)) < len(given):
+        raise InputError(
+            f"{named(argument)} must be a number, or a list of different ones; got {given!r}",
+            argument=argument,
+        )
+    read = read_threshold if argument == "threshold" else real_number
+    return given[0], tuple(read(value) for value in given[1:])
+
+
+def _further_rows(made: Evaluation, wanted: Wanted) -> list[MetricRow]:
+    """Return the metrics of the table at further thresholds."""
+    metrics: Sequence[str] = POINT_METRICS
+    if wanted.metrics is not None:
+        chosen = map(parse_metric, wanted.metrics)
+        metrics = [m.metric for m in chosen if not m.placed and m.metric not in AREAS]
+    return [
+        row
+        for threshold in wanted.thresholds
+        for row in made.metric_rows(metrics, threshold, made.counts_at(threshold))
+    ]
 
 
 def _rows(made: Evaluation, wanted: Wanted) -> tuple[MetricRow, ...]:
     """Make the table; what is wrong with the shares is said as people say it."""
     try:
         if wanted.metrics is None:
-            return made.standard_rows()
-        return made.chosen_rows(wanted.metrics, wanted.top)
+            rows = made.standard_rows()
+        else:
+            rows = made.chosen_rows(wanted.metrics, wanted.top)
+        known = {(row.metric, row.threshold) for row in rows}
+        further = _further_rows(made, wanted)
+        return (*rows, *(row for row in further if (row.metric, row.threshold) not in known))
     except InputError as error:
         message = error.about([spoken(error.metric)])
         if looks_leaked(made.counts):

@@ -64,6 +64,13 @@ from undercount.infer.sensitivity import (
     spaced_thresholds,
 )
 from undercount.metric_facts import FACTS
+from undercount.read.plan.review_gain import (
+    BOTH_ANSWERS,
+    LackingReviews,
+    ReviewGain,
+    gain_of,
+    lacking_reviews,
+)
 from undercount.read.requirement import (
     Judgement,
     Requirement,
@@ -102,6 +109,10 @@ FORMS = {
     "segments markdown": "undercount.show.segments:as_markdown",
     "segments text": "undercount.show.segments:as_text",
     "segments html": "undercount.show.segments:write_page",
+    "comparisons json": "undercount.show.comparisons:as_json",
+    "comparisons markdown": "undercount.show.comparisons:as_markdown",
+    "comparisons text": "undercount.show.comparisons:as_text",
+    "comparisons html": "undercount.show.comparisons:write_page",
     "monitoring json": "undercount.show.monitoring:as_json",
     "monitoring text": "undercount.show.monitoring:as_text",
     "monitoring html": "undercount.show.monitoring:write_page",
@@ -234,6 +245,28 @@ class Evaluation:
     def curve(self) -> OperatingCurve:
         """The recovered curve; what depends on a share that is left open is NaN."""
         return self.recovery.curve
+
+    @cached_property
+    def review_gain(self) -> ReviewGain | None:
+        """What reviews would buy: half the width of the main interval now, and after them."""
+        return gain_of(self)
+
+    @cached_property
+    def lacking_reviews(self) -> LackingReviews | None:
+        """Which rows of the table have too few verdicts, and how many more would do."""
+        return lacking_reviews(self)
+
+    @cached_property
+    def both_answers(self) -> list[tuple[MetricRow, dict[str, Estimate]]]:
+        """Rows of the table with the answers of reviews alone, and with random labels."""
+        review = self.basis.review
+        if review is None or not review.plain:
+            return []
+        return [
+            (row, self.recovery.answers(MetricAt(row.metric, row.threshold)))
+            for row in self.rows
+            if row.metric in BOTH_ANSWERS
+        ]
 
     @cached_property
     def naive_curve(self) -> OperatingCurve:

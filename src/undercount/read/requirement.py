@@ -31,6 +31,10 @@ class Condition(Protocol):
     """What a judgement asks of a requirement, on one model or on two."""
 
     @property
+    def metric(self) -> str:
+        """The metric that it is about."""
+
+    @property
     def words(self) -> str:
         """The requirement as people write it."""
 

@@ -13,8 +13,8 @@ from scipy.stats import chi2
 
 from undercount.curve import FloatArray
 from undercount.estimate import Estimate, Interval, from_scale, to_scale
-from undercount.metric_facts import FACTS
-from undercount.prevalence.pooled import spread_between
+from undercount.infer.random_effects import spread_between
+from undercount.metric_facts import FACTS, Scale
 
 # 2024, 2024-03, 2024-03-09, 2024-W09, 2024-Q1, 202403 and so on.
 TIME = re.compile(r"\d{4}([-/ ]?[QWM]?\d{1,2}([-/ ]?\d{1,2}([T ].*)?)?)?", re.IGNORECASE)
@@ -97,29 +97,29 @@ class _Points:
     error: FloatArray
     metric: str
     confidence_level: float
-
-    @property
-    def scale(self) -> Any:
-        return FACTS[self.metric].scale
+    scale: Scale
 
     def back(self, value: Any) -> Any:
         """Return values in units of the metric."""
         return from_scale(value, self.scale)
 
 
-def read_points(metric: str, found: Sequence[tuple[Hashable, Estimate]]) -> _Points:
-    """Put estimates on the metric's scale, where errors are nearly normal."""
+def read_points(
+    metric: str, found: Sequence[tuple[Hashable, Estimate]], scale: Scale | None = None
+) -> _Points:
+    """Put estimates on the metric's scale, or another, where errors are nearly normal."""
+    scale = FACTS[metric].scale if scale is None else scale
     level = found[0][1].confidence_level if found else 0.95
     three = np.array([(each.value, each.low, each.high) for _, each in found]).reshape(-1, 3)
     z = ndtri((1 + np.array([each.confidence_level for _, each in found])) / 2)
-    value, low, high = to_scale(three, FACTS[metric].scale).T
+    value, low, high = to_scale(three, scale).T
     with np.errstate(invalid="ignore"):  # of infinite values and ends, which are left out
         sides = np.stack([value - low, high - value])
     seen = np.isfinite(sides)
     error = np.where(seen, sides, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1) / z
     kept = np.isfinite(value) & (np.where(seen, sides, 0.0).max(axis=0) > 0)
     segments = [found[place][0] for place in np.flatnonzero(kept).tolist()]
-    return _Points(segments, value[kept], error[kept], metric, level)
+    return _Points(segments, value[kept], error[kept], metric, level, scale)
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,7 @@ from undercount.read.leaderboard import Standing, tied_at_the_top
 from undercount.show.document import as_document, plain, write_document
 from undercount.show.layout import neutralise
 from undercount.show.spoken import metric_title, number, rows_words
-from undercount.show.text import (
-    hidden_words,
-    value_words,
-)
+from undercount.show.text import hidden_words, value_words
 
 WIDTH = 100
 # Columns of words are no wider than this; names are wrapped down to this.
@@ -51,7 +48,7 @@ def as_text(comparison: Comparison, width: int = WIDTH) -> str:
     blocks = [
         _filled("", verdict_words(comparison), width),
         _facts(comparison, width) + _filled("Needs: ", needs_words(comparison), width),
-        _table(leaderboard_table(comparison), leaderboard_title(comparison), width),
+        table_lines(leaderboard_table(comparison), leaderboard_title(comparison), width),
         _flagged(comparison, width),
         _same_work(comparison, width),
         *_filled_notes(threshold_notes(comparison), width),
@@ -81,7 +78,7 @@ def level_words(comparison: Comparison) -> str:
 def verdict_words(comparison: Comparison) -> str:
     """Say which model is better, in what, by how much, for which question, at which prevalence."""
     found = comparison.leaderboard()
-    top, title = tied_at_the_top(found), metric_title(comparison.by)
+    top, title = tied_at_the_top(found), metric_title(comparison.rank_by)
     best, question = found[0], QUESTIONS[comparison.question]
     behind = [s.behind for s in found[1:] if s.behind is not None]
     if not behind or any(not d.difference.exists for d in behind[:1]):
@@ -204,16 +201,17 @@ def leaderboard_title(comparison: Comparison) -> str:
     adjusted = (
         "" if len(comparison.evaluations) == PAIR else "; p, not intervals, for all pairs (Holm)"
     )
-    return f"By {metric_title(comparison.by)} (--by or by= names another); {places}{adjusted}"
+    title = metric_title(comparison.rank_by)
+    return f"By {title} (rank_by names another); {places}{adjusted}"
 
 
 def leaderboard_table(comparison: Comparison) -> Table:
     """Return the models in order with their value, what they lack to the best, and its p-value."""
-    head = ["rank", "model", metric_title(comparison.by), "less than the best"]
+    head = ["rank", "model", metric_title(comparison.rank_by), "less than the best"]
     head.append(p_heading(comparison))
     rows = []
     for standing in comparison.leaderboard():
-        estimate = comparison.estimates_of(standing.name)[comparison.by]
+        estimate = comparison.estimates_of(standing.name)[comparison.rank_by]
         words = value_words(estimate)
         rows.append([standing.rank_words, standing.name, words, *_behind(standing)])
     return head, rows
@@ -389,7 +387,7 @@ def difference_table(comparison: Comparison) -> Table:
 
 def _pair(comparison: Comparison, width: int) -> list[str]:
     one, other = comparison.evaluations
-    return _table(
+    return table_lines(
         difference_table(comparison), f"{one} minus {other}, by metric; p two-sided", width
     )
 
@@ -428,14 +426,14 @@ def deployed_table(comparison: Comparison) -> Table:
             p_words(d),
         ]
         for d in comparison.deployed()
-        if pair or d.metric == comparison.by
+        if pair or d.metric == comparison.rank_by
     ]
     return head, rows
 
 
 def _there(comparison: Comparison, width: int) -> list[str]:
     table = deployed_table(comparison)
-    return _table(table, deployed_title(comparison), width) if table[1] else []
+    return table_lines(table, deployed_title(comparison), width) if table[1] else []
 
 
 def _facts(comparison: Comparison, width: int) -> list[str]:
@@ -447,16 +445,16 @@ def _facts(comparison: Comparison, width: int) -> list[str]:
 
 
 def _flagged(comparison: Comparison, width: int) -> list[str]:
-    table = _fitting(threshold_table, comparison, width)
-    return _table(table, threshold_title(comparison), width) if table[1] else []
+    table = fitting_table(threshold_table, comparison, width)
+    return table_lines(table, threshold_title(comparison), width) if table[1] else []
 
 
 def _same_work(comparison: Comparison, width: int) -> list[str]:
-    table = _fitting(workload_table, comparison, width)
-    return _table(table, workload_title(comparison), width) if table[1] else []
+    table = fitting_table(workload_table, comparison, width)
+    return table_lines(table, workload_title(comparison), width) if table[1] else []
 
 
-def _fitting(make: Callable[..., Table], comparison: Comparison, width: int) -> Table:
+def fitting_table(make: Callable[..., Table], comparison: Any, width: int) -> Table:
     """Make a table with intervals, or where they leave no room, as values alone."""
     table = make(comparison)
     return table if _sizes(table, width) else make(comparison, intervals=False)
@@ -487,7 +485,7 @@ def _sizes(table: Table, width: int) -> list[int]:
     return sizes if over <= 0 else []
 
 
-def _table(table: Table, title: str, width: int) -> list[str]:
+def table_lines(table: Table, title: str, width: int) -> list[str]:
     """Write a table: columns side by side, long names wrapped; under each other if narrow."""
     head, *rows = ([neutralise(cell) for cell in row] for row in [table[0], *table[1]])
     lines, sizes = _filled("", title, width), _sizes((head, rows), width)
@@ -560,7 +558,7 @@ def as_json(comparison: Comparison) -> str:
             **document,
             "question": comparison.question,
             "verdict": verdict_words(comparison),
-            "by": comparison.by,
+            "by": comparison.rank_by,
             "needs": list(comparison.needs),
             "leaderboard": [_standing(s) for s in comparison.leaderboard()],
             "differences": rows[:apart],

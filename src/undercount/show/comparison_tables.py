@@ -49,12 +49,16 @@ def as_markdown(comparison: Comparison) -> str:
     needs = f"Needs: {needs_words(comparison)}"
     lines = [_escape(words, MARKDOWN_SPECIAL) for words in (verdict_words(comparison), "", needs)]
     lines.append("")
-    for title, (head, rows) in named_tables(comparison):
-        lines += [f"**{_escape(title, MARKDOWN_SPECIAL)}**", "", _markdown_row(head)]
-        lines.append("|" + "---|" * len(head))
-        lines += [*map(_markdown_row, rows), ""]
+    for title, table in named_tables(comparison):
+        lines += [f"**{_escape(title, MARKDOWN_SPECIAL)}**", "", *markdown_lines(table), ""]
     lines += [_escape(note, MARKDOWN_SPECIAL) for note in workload_notes(comparison)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def markdown_lines(table: Table) -> list[str]:
+    """Write one table as lines of Markdown."""
+    head, rows = table
+    return [_markdown_row(head), "|" + "---|" * len(head), *map(_markdown_row, rows)]
 
 
 def _markdown_row(cells: list[str]) -> str:

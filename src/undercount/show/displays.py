@@ -26,7 +26,7 @@ from undercount.infer.sensitivity import largest_share, spaced_thresholds, sweep
 from undercount.infer.threshold_intervals import threshold_interval
 from undercount.read.evaluate import evaluate
 from undercount.read.evaluation import Evaluation
-from undercount.shares import Shares, read_shares
+from undercount.shares import Shares, Target, read_shares
 
 GRID = 201  # places at which a band is drawn
 LEVEL = 0.95
@@ -373,12 +373,7 @@ class ColumnsDisplay(Display):
 
     @classmethod
     def from_counts(
-        cls,
-        counts: ScoreCounts,
-        shares: Shares,
-        *,
-        name: str = "score",
-        truth: Any = None,  # noqa: ARG003 - none of them draws it
+        cls, counts: ScoreCounts, shares: Shares, *, name: str = "score", truth: Any = None
     ) -> Self:
         """Make the display from counts and shares."""
         return cls(*cls._columns(counts, shares), name)
@@ -477,7 +472,7 @@ class SensitivityDisplay(ColumnsDisplay):
         shares: Shares,
         *,
         name: str = "score",
-        truth: Any = None,  # noqa: ARG003 - not drawn
+        truth: Any = None,
         metric: str = "roc_auc",
         threshold: float | None = None,
     ) -> Self:
@@ -491,7 +486,7 @@ class SensitivityDisplay(ColumnsDisplay):
         cls,
         evaluation: Evaluation,
         *,
-        truth: Any = None,  # noqa: ARG003 - not drawn
+        truth: Any = None,
         metric: str = "roc_auc",
         threshold: float | None = None,
     ) -> Self:
@@ -520,14 +515,19 @@ class DecisionDisplay(ColumnsDisplay):
 
     @classmethod
     def _band(
-        cls, counts: ScoreCounts, shares: Shares, places: Any, beta: Any, **about: Any
+        cls,
+        counts: ScoreCounts,
+        shares: Shares,
+        places: Any,
+        beta: Any,
+        target: Target,
+        level: float,
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return value and ends of a metric at some places along the cells.
 
         The distances to the metric at the ends of the share's interval add in squares, as in
         tables (`estimate_end_by_end`).
         """
-        target, level = about.get("target", "dataset"), about.get("confidence_level", LEVEL)
         positive, negative, unlabeled = counts.cumulative()
         heads = np.stack([kind[places] for kind in (positive, unlabeled, negative)])
 
@@ -582,16 +582,17 @@ class CostDisplay(DecisionDisplay):
         shares: Shares,
         *,
         name: str = "score",
-        truth: Any = None,  # noqa: ARG003 - not drawn
+        truth: Any = None,
         false_positive: float = 1.0,
         false_negative: float = 1.0,
-        **about: Any,
+        target: Target = "dataset",
+        confidence_level: float = LEVEL,
     ) -> Self:
         """Make the display from counts and shares, and the two costs."""
         errors = {"false_positive": false_positive, "false_negative": false_negative}
         weight, scale = cost_weight(errors)
         places = np.unique(np.linspace(1, len(counts.score), GRID).astype(int))
-        band = cls._band(counts, shares, places, weight, **about)
+        band = cls._band(counts, shares, places, weight, target, confidence_level)
         value, low, high = (scale * part for part in band)
         prevalence = shares.prevalence(counts)
         marks = {"none": false_negative * prevalence, "all": false_positive * (1 - prevalence)}
@@ -603,7 +604,7 @@ class CostDisplay(DecisionDisplay):
         cls,
         evaluation: Evaluation,
         *,
-        truth: Any = None,  # noqa: ARG003 - not drawn
+        truth: Any = None,
         false_positive: float = 1.0,
         false_negative: float = 1.0,
     ) -> Self:
@@ -659,8 +660,9 @@ class NetBenefitDisplay(DecisionDisplay):
         shares: Shares,
         *,
         name: str = "score",
-        truth: Any = None,  # noqa: ARG003 - not drawn
-        **about: Any,
+        truth: Any = None,
+        target: Target = "dataset",
+        confidence_level: float = LEVEL,
     ) -> Self:
         """Make the display from counts and shares."""
         _check_chances(counts)
@@ -668,19 +670,14 @@ class NetBenefitDisplay(DecisionDisplay):
         places = np.unique(inside[np.linspace(0, len(inside) - 1, GRID).astype(int)]) + 1
         chance = counts.score[places - 1]
         exchange = chance / (1 - chance)
-        value, low, high = cls._band(counts, shares, places, exchange, **about)
+        value, low, high = cls._band(counts, shares, places, exchange, target, confidence_level)
         prevalence = shares.prevalence(counts)
         columns = {"chance": chance, "net_benefit": value, "low": low, "high": high}
         columns["all"] = prevalence - (1 - prevalence) * exchange
         return cls(columns, {}, name)
 
     @classmethod
-    def from_evaluation(
-        cls,
-        evaluation: Evaluation,
-        *,
-        truth: Any = None,  # noqa: ARG003 - not drawn
-    ) -> Self:
+    def from_evaluation(cls, evaluation: Evaluation, *, truth: Any = None) -> Self:
         """Make the display of an evaluation: its net benefits."""
         _check_chances(evaluation.counts)
         chance = _thresholds(evaluation, N_THRESHOLDS)
@@ -745,12 +742,7 @@ class HistogramDisplay(ColumnsDisplay):
         return columns, {"width": float(edges[1] - edges[0])}
 
     @classmethod
-    def from_evaluation(
-        cls,
-        evaluation: Evaluation,
-        *,
-        truth: Any = None,  # noqa: ARG003 - not drawn
-    ) -> Self:
+    def from_evaluation(cls, evaluation: Evaluation, *, truth: Any = None) -> Self:
         """Make the display of an evaluation: its own negatives.
 
         They are NaN where labels and scores leave a range of the share and point to none.
@@ -826,19 +818,14 @@ class CalibrationDisplay(ColumnsDisplay):
         shares: Shares,
         *,
         name: str = "score",
-        truth: Any = None,  # noqa: ARG003 - not drawn
+        truth: Any = None,
         confidence_level: float = LEVEL,
     ) -> Self:
         """Make the display from counts and shares."""
         return cls(cls._groups(counts, shares, confidence_level), {}, name)
 
     @classmethod
-    def from_evaluation(
-        cls,
-        evaluation: Evaluation,
-        *,
-        truth: Any = None,  # noqa: ARG003 - not drawn
-    ) -> Self:
+    def from_evaluation(cls, evaluation: Evaluation, *, truth: Any = None) -> Self:
         """Make the display of an evaluation of random labels whose rows are independent.
 
         Where labels and scores leave a range of the share and point to none, intervals are left.

@@ -15,7 +15,7 @@ from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation
 from undercount.read.requirement import Requirement
 from undercount.show.bias import bias_facts
-from undercount.show.text import both_answers, check_facts, plain_words, weakest_link
+from undercount.show.text import check_facts, plain_words, weakest_link
 from undercount.show.verdict_words import (
     change_words,
     judged_words,
@@ -140,7 +140,7 @@ def _reviews(evaluation: Evaluation) -> dict[str, Any]:
                     "low": plain(found[kind].low),
                     "high": plain(found[kind].high),
                 }
-                for row, found in both_answers(evaluation)
+                for row, found in evaluation.both_answers
                 if kind in found
             ]
             for kind in ("any", "random")

@@ -16,14 +16,9 @@ from undercount.errors import CODES, Check
 from undercount.estimate import Estimate
 from undercount.infer.metric_row import MetricRow
 from undercount.metric_facts import FACTS
+from undercount.read.segment_lines import SegmentRow, hidden_share, small_words, unsure_words
 from undercount.read.segment_tests import Deviation
-from undercount.read.segments import (
-    Evaluations,
-    SegmentRow,
-    hidden_share,
-    small_words,
-    unsure_words,
-)
+from undercount.read.segments import Evaluations
 from undercount.show.document import as_document, plain, write_document
 from undercount.show.layout import line, neutralise, stack, terminal_width, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset
@@ -270,6 +265,27 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
+def deployed_title(found: Evaluations) -> str:
+    """Say where the metrics of the second table hold."""
+    return (
+        f"Where {percent(found.overall.deploy_prevalence or 0.0)} of the rows are positive, if "
+        "positives and negatives of a segment score there as they do here"
+    )
+
+
+def deployed_lines(found: Evaluations) -> list[tuple[str, str]]:
+    """Write the metrics of each segment where the classifier will work; nothing if that is here."""
+    if found.overall.deploy_prevalence is None:
+        return []
+    return [
+        (
+            segment_name(segment),
+            " · ".join(f"{heading(found, row.label)} {value_words(row.estimate)}" for row in rows),
+        )
+        for segment, rows in found.deployed().items()
+    ]
+
+
 def as_text(found: Evaluations) -> str:
     """Write a row a segment, what was pooled, whether they differ, and what cannot be said."""
     level = f"{100 * found.overall.confidence_level:g} %"
@@ -281,6 +297,7 @@ def as_text(found: Evaluations) -> str:
         "",
         *_table(found, room),
         *_left_out(found, room),
+        *_deployed(found, room),
         "",
         *(line(name, words, width=room) for name, words in difference_lines(found)),
     ]
@@ -289,6 +306,13 @@ def as_text(found: Evaluations) -> str:
     said = notes(found)
     lines += [""] if said else []
     return "\n".join([*lines, *(_said(name, note, room) for name, note in said)])
+
+
+def _deployed(found: Evaluations, room: int) -> list[str]:
+    lines = deployed_lines(found)
+    if not lines:
+        return []
+    return ["", wrap(f"{deployed_title(found)}:", room), *(_said(*each, room) for each in lines)]
 
 
 def _said(name: str, note: str, room: int) -> str:
@@ -412,6 +436,8 @@ def as_markdown(found: Evaluations) -> str:
         numbers = [amount(row.counts.n_rows), amount(row.counts.n_positive), share_words(row)]
         lines.append("| " + " | ".join([_mark(name), *numbers, *cells]) + " |")
     lines += ["", f"Hidden positives: {pooled_words(found)}.", ""]
+    there = [f"- {_mark(name)}: {words}" for name, words in deployed_lines(found)]
+    lines += [f"{deployed_title(found)}:", "", *there, ""] if there else []
     lines += [f"- {name}: {words}" for name, words in difference_lines(found)]
     lines += [f"- {_mark(name)}: {_mark(note)}" for name, note in notes(found)]
     return "\n".join(lines) + "\n"
@@ -433,6 +459,8 @@ def as_json(found: Evaluations) -> str:
         "segments": [{name: _value(value) for name, value in row.items()} for row in lines],
         "tests": {label: _tests(found, label) for label in found.metrics},
     }
+    if found.overall.deploy_prevalence is not None:
+        document["deployed"] = _deployed_facts(found)
     if found.shared_out:
         document["shared_out"] = shared_out_words(found)
     if found.shares is not None:
@@ -444,6 +472,21 @@ def as_json(found: Evaluations) -> str:
             "spread_log_odds": found.shares.spread,
         }
     return write_document(document)
+
+
+def _deployed_facts(found: Evaluations) -> dict[str, Any]:
+    lines = [
+        {
+            "segment": _value(segment),
+            "metric": row.label,
+            "estimate": plain(row.estimate.value),
+            "low": plain(row.estimate.low),
+            "high": plain(row.estimate.high),
+        }
+        for segment, rows in found.deployed().items()
+        for row in rows
+    ]
+    return {"prevalence": found.overall.deploy_prevalence, "segments": lines}
 
 
 def _value(value: Any) -> Any:
@@ -506,6 +549,8 @@ def as_page(found: Evaluations) -> str:
         table=table,
         pooled=pooled_words(found),
         tests=difference_lines(found),
+        there=deployed_lines(found),
+        where=deployed_title(found),
         shares=_share_note(found),
         how=tests_note(found),
         notes=notes(found),

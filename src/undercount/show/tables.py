@@ -14,7 +14,6 @@ from undercount.read.evaluation import Evaluation
 from undercount.show.spoken import number, title
 from undercount.show.text import (
     ANSWERS,
-    both_answers,
     bound_words,
     hidden_words,
     labels_words,
@@ -68,7 +67,7 @@ def as_markdown(evaluation: Evaluation) -> str:
 
 def _reviews(evaluation: Evaluation) -> list[str]:
     """Write the answers of reviews alone and with random labels, and the test between them."""
-    answers = both_answers(evaluation)
+    answers = evaluation.both_answers
     if not answers:
         return []
     kinds = list(answers[0][1])

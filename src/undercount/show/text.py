@@ -13,13 +13,12 @@ from undercount.errors import CODES, Check
 from undercount.estimate import WIDE, Estimate
 from undercount.infer.heads import ranked_rows, top_rows
 from undercount.infer.labelled import naive_area
-from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_name import short_number, top_words
 from undercount.infer.metric_row import MetricRow
 from undercount.metric_facts import RIGHT_LABELS
 from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation
-from undercount.read.review_price import can_go_on, price_reviews, reviews_for
+from undercount.read.plan.review_gain import WORTH
 from undercount.show.bias import bias_lines
 from undercount.show.costs import SHOWN as SHOWN_COSTS
 from undercount.show.costs import cost_table, cost_words
@@ -332,7 +331,7 @@ def weakest_check(evaluation: Evaluation) -> Check | None:
 
 
 def weakest_link(evaluation: Evaluation) -> str:
-    """Name the assumption to worry about first, and what would settle it at which price."""
+    """Name the assumption to worry about first, and what would settle it at which gain."""
     bad = weakest_check(evaluation)
     if bad is not None:
         words = f"{check_words(bad)} ({bad.code} {bad.level})"
@@ -361,8 +360,8 @@ def _share_question(evaluation: Evaluation, fair: str) -> str:
 
 def review_words(evaluation: Evaluation) -> str:
     """Write the command that chooses rows to look at, and what their verdicts would buy."""
-    price = price_reviews(evaluation)
-    if price is None or price.before < SHARP:
+    gain = evaluation.review_gain
+    if gain is None or gain.before < SHARP:
         return ""
     at = "" if evaluation.threshold is None else short_number(evaluation.threshold)
     # The plan is for the metric whose gain is promised.
@@ -371,8 +370,8 @@ def review_words(evaluation: Evaluation) -> str:
         cut = f" --threshold {at}" if at else ""
         cut = cut if top is None else f" --top {top_words(top).replace(',', '')}"
         command = (
-            f"undercount plan {evaluation.origin}{cut} --goal {price.metric} "
-            f"--budget {price.budget} --out review.csv"
+            f"undercount plan {evaluation.origin}{cut} --goal {gain.metric} "
+            f"--budget {gain.budget} --out review.csv"
         )
     else:
         if top is not None:
@@ -381,14 +380,14 @@ def review_words(evaluation: Evaluation) -> str:
         coded = (
             "" if evaluation.unlabeled is None else f", unlabeled={float(evaluation.unlabeled):g}"
         )
-        goal = f', goal="{price.metric}"'
+        goal = f', goal="{gain.metric}"'
         share = _given_words(evaluation)
-        command = f"uc.plan_reviews(y, score{coded}, budget={price.budget}{cut}{goal}{share})"
-    name = metric_title(price.metric)
-    if price.helps:
-        bought = f"{name} {half_width_words(price.before)} → {half_width_words(price.after)}"
+        command = f"uc.plan_reviews(y, score{coded}, budget={gain.budget}{cut}{goal}{share})"
+    name = metric_title(gain.metric)
+    if gain.helps:
+        bought = f"{name} {half_width_words(gain.before)} → {half_width_words(gain.after)}"
     else:  # no narrower, and nothing is supposed of labels and share
-        bought = f"{name} {half_width_words(price.after)} whatever the labels"
+        bought = f"{name} {half_width_words(gain.after)} whatever the labels"
     return f" → {command}   {bought}"
 
 
@@ -402,30 +401,22 @@ def _given_words(evaluation: Evaluation) -> str:
 
 # Half the width of an interval that nobody needs to make narrower.
 SHARP = 0.005
-# How sharp an answer is worth asking for where nothing can be said yet.
-WORTH = 0.1
 
 
 def lacking_words(evaluation: Evaluation) -> str:
     """Say which metrics have too few verdicts, and how many would do; nothing if none has."""
-    if evaluation.basis.review is None:
+    lacking = evaluation.lacking_reviews
+    if lacking is None:
         return ""
-    silent = [row for row in evaluation.rows if row.estimate.open]
-    wide = [row for row in evaluation.rows if row.estimate.wide and row.estimate.exists]
-    wide = [row for row in wide if row.metric in BOTH_ANSWERS]
-    if not silent and not wide:
-        return ""
-    said = (("too few to say", silent), ("leave a wide range of", wide))
+    said = (("too few to say", lacking.silent), ("leave a wide range of", lacking.wide))
     parts = (f"{what} {', '.join(title(row) for row in rows)}" for what, rows in said if rows)
-    words = ", and ".join(parts)
-    needed = {row: reviews_for(evaluation, row, WORTH) for row in (*silent, *wide)}
-    row, number = max(needed.items(), key=lambda pair: pair[1] or (0, 0))
+    words, row, number = ", and ".join(parts), lacking.row, lacking.needed
     if not number:
         return words
     goal = f"--goal {row.metric}" if evaluation.origin else f"goal={row.metric!r}"
     many = f"{number[0]:,} to {number[1]:,}" if number[1] > number[0] else f"{number[0]:,}"
     does = f"would do for {title(row)} (± {WORTH:g})"
-    if can_go_on(evaluation):
+    if lacking.same_plan:
         return f"{words}: about {many} more, planned with {goal} and these reviews, {does}"
     return (
         f"{words}: about {many} planned with {goal} {does}, by the share that verdicts show; a "
@@ -433,21 +424,7 @@ def lacking_words(evaluation: Evaluation) -> str:
     )
 
 
-# Metrics of which both answers are shown, beside those of the table.
-BOTH_ANSWERS = ("precision", "recall", "f1", "roc_auc", "average_precision")
 ANSWERS = {"any": "reviews alone", "random": "with random labels"}
-
-
-def both_answers(evaluation: Evaluation) -> list[tuple[MetricRow, dict[str, Estimate]]]:
-    """Return rows of the table with the answers of reviews alone, and with random labels."""
-    review = evaluation.basis.review
-    if review is None or not review.plain:
-        return []
-    return [
-        (row, evaluation.recovery.answers(MetricAt(row.metric, row.threshold)))
-        for row in evaluation.rows
-        if row.metric in BOTH_ANSWERS
-    ]
 
 
 def labels_words(evaluation: Evaluation) -> str:
@@ -674,7 +651,7 @@ def _needs_lines(rows: Sequence[MetricRow], width: int) -> list[str]:
 
 def _reviews(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
     """List both answers, and the test that chooses between them."""
-    answers = both_answers(evaluation)
+    answers = evaluation.both_answers
     if not answers:
         return []
     room = max([18, *(len(title(row)) + 1 for row, _ in answers)])

@@ -289,7 +289,7 @@ def _nothing_words(evaluation: Evaluation) -> str:
 
 def _no_precision_words(evaluation: Evaluation, threshold: float) -> str:
     """Say what would allow a claim of the precision at a threshold."""
-    rows = {row.metric: row for row in evaluation.rows}
+    rows = {row.metric: row for row in reversed(evaluation.rows)}
     row = rows.get("precision")
     if row is None or not row.estimate.exists:
         return "another threshold: no row is flagged at this one"

@@ -71,7 +71,7 @@ def test_average_precision_and_positives_are_unbiased_over_all_labels():
         for name, value in (("labels", np.where(y == 1, 1, -1)), ("score", score)):
             object.__setattr__(found, name, value)
         object.__setattr__(found, "chance", np.where(y == 1, chance, np.nan))
-        products += odds * found._average_precision() * found.positives
+        products += odds * found.average_precision() * found.positives
         positives += odds * found.positives
     assert positives == pytest.approx(truth.sum())
     assert products / positives == pytest.approx(average_precision_score(truth, score))

@@ -343,7 +343,7 @@ def test_an_audit_tells_every_metric():
 def test_the_answered_file_of_a_plan_may_be_named(tmp_path):
     truth, score, y, _ = draw()
     rows = pd.DataFrame({"y": y, "score": score})
-    plan = uc.plan_rows(rows, label="y", score="score", unlabeled=0, budget=60, threshold=CUT)
+    plan = uc.plan_reviews(rows, "score", label="y", unlabeled=0, budget=60, threshold=CUT)
     plan.to_csv(tmp_path / "review.csv")
     sheet = pd.read_csv(tmp_path / "review.csv")
     # Rows of the file are numbered from one.

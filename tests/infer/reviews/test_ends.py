@@ -12,7 +12,7 @@ from undercount.assume.reviewed.answers import ReviewAnswers
 from undercount.infer.mass_gradients import mass_gradient
 from undercount.infer.reviews import ends as review_ends
 from undercount.infer.reviews.ends import Side, moved_interval
-from undercount.read.unlabeled_rows import UnlabeledRows
+from undercount.read.plan.unlabeled_rows import UnlabeledRows
 
 KNOWN, BELOW = 300, 20_000
 

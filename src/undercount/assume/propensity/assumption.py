@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,11 +60,6 @@ class LabelPropensity(Assumption):
     def __post_init__(self) -> None:
         if isinstance(self.chance, LateLabels):
             raise InputError("dates of labels are DelayedLabels.of(…)", argument="chance")
-
-    @property
-    def by_segment(self) -> Literal["rows"]:
-        """Segments take their part of the rows."""
-        return "rows"
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -152,11 +147,6 @@ class DelayedLabels(Assumption):
         made = cls(None, None)
         vars(made)["late"] = fitted
         return made
-
-    @property
-    def by_segment(self) -> Literal["rows"]:
-        """Segments take their part of the rows."""
-        return "rows"
 
     @property
     def columns(self) -> dict[str, Any]:

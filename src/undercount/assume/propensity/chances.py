@@ -22,7 +22,13 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve
 from undercount.errors import CODES, Check, InputError, named, real_number
 from undercount.estimate import Estimate, Interval, delta_interval
-from undercount.infer.area_gradients import area_influence, cell_rows, losses_of
+from undercount.infer.area_gradients import (
+    area_influence,
+    cell_rows,
+    losses_of,
+    row_precision,
+    weights_there,
+)
 from undercount.infer.area_intervals import area_estimate
 from undercount.infer.heads import (
     HeadCounts,
@@ -290,6 +296,22 @@ class Chances:
     def stands_for(self) -> FloatArray:
         """For how many positives each labelled row stands."""
         return self.weights[self.labelled] / self.chance[self.labelled]
+
+    def lie_like(self, counts: ScoreCounts) -> ScoreCounts:
+        """Return counts of these rows whose labelled positives lie as the hidden ones do.
+
+        A label of chance e stands for 1/e - 1 hidden positives; together they count as many rows as
+        labels of equal chance that tell as much (Kish).
+        """
+        hidden = 1 / self.chance[self.labelled] - 1
+        if not hidden.any():
+            return counts
+        place = np.searchsorted(-counts.score, -self.score[self.labelled])
+        place = np.minimum(place, len(counts.score) - 1)
+        parts = hidden * (hidden.sum() / float(hidden @ hidden))
+        mass = np.bincount(place, parts, len(counts.score)).astype(float)
+        squares = (float(mass.sum()), *counts.squared_weight[1:])
+        return replace(counts, positive=mass, squared_weight=squares)
 
     @cached_property
     def kept_back(self) -> FloatArray:
@@ -573,7 +595,7 @@ class Chances:
         )
         if metric != "average_precision":
             return found
-        raw, t = self._average_precision(), float(stdtrit(design.freedom, (1 + level) / 2))
+        raw, t = self.average_precision(), float(stdtrit(design.freedom, (1 + level) / 2))
         value, error = min(raw, 1.0), found.standard_error
         ends = delta_interval(value, error, "log", t)
         misfit = None
@@ -627,7 +649,7 @@ class Chances:
 
         return counts, Spread(design, rows, area_influence(rows, design.mixing, metric)), of_rows
 
-    def _average_precision(self) -> float:
+    def average_precision(self, prevalence: float | None = None) -> float:
         """Return Σ w (1 + Σ of the other w at least as high)/M1 over Σ w; w = 1/e.
 
         Labels are independent, so that the mean of each product of two is that of two positives;
@@ -637,7 +659,9 @@ class Chances:
         scores, stands_for = self.score[self.labelled][order], self.stands_for[order]
         flagged, others = self._ranks_above(scores, stands_for)
         own = self.weights[self.labelled][order]
-        return float(stands_for @ ((own + others) / flagged) / self.positives)
+        there = weights_there(self.prevalence, prevalence)
+        precision = row_precision(own, others, flagged, flagged, there)
+        return float(stands_for @ precision / self.positives)
 
     def _with_variance(self, moves: Spread, of_rows: RowValues) -> MixtureDesign:
         """Return the design whose errors are scaled to those of labels of these chances."""

@@ -56,3 +56,7 @@ class ChancesDeployment(Deployment):
     def with_effect(self, moves: Spread, of_cells: CellValues) -> MixtureDesign:
         """Return the design with the effect of the chances on what moves an estimate."""
         return self.chances.with_effect(self.counts, moves, of_cells)
+
+    def mean_precision(self, design: MixtureDesign) -> float:  # noqa: ARG002 - of the rows
+        """Return the average precision there, to which each label counts once."""
+        return min(self.chances.average_precision(self.prevalence), 1.0)

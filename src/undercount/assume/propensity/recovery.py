@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.base import Basis, OddsWords, Pairing, Recovery
+from undercount.assume.base import Basis, OddsWords, Pairing, PlanWords, Recovery
 from undercount.assume.propensity.chances import NEEDS, Chances
 from undercount.assume.propensity.deployed import ChancesDeployment
 from undercount.assume.propensity.differences import (
@@ -16,6 +16,7 @@ from undercount.assume.propensity.differences import (
     deployed_chance_differences,
     top_differences,
 )
+from undercount.assume.random_labels.hidden_share import shared_share
 from undercount.assume.random_labels.recovery import estimate_top, threshold_checks
 from undercount.checks.checklist import checklist, clusters_check, fit_check, with_warnings
 from undercount.checks.fair_sample import (
@@ -52,6 +53,19 @@ ODDS = OddsWords(
     "{name} holds while the odds of a label are wrong by less than Γ = {gamma}",
 )
 
+PLAN_WORDS = {
+    False: PlanWords(
+        "and labels are as likely as their chances say",
+        "the chances of a label are off a little",
+        "Chances that miss who was labelled may double it, which verdicts then show",
+    ),
+    True: PlanWords(
+        "and labels arrive as late as the dates say",
+        "labels of high or low scores arrive a little earlier",
+        "Positives that are never found may double it, which verdicts then show",
+    ),
+}
+
 
 @dataclass(frozen=True, eq=False)
 class ChancesRecovery(Recovery):
@@ -87,12 +101,8 @@ class ChancesRecovery(Recovery):
             "{gamma:g}",
             reviewable=False,
             sliders=False,
+            plan_words=PLAN_WORDS[late],
         )
-
-    @property
-    def share(self) -> Estimate:
-        """The share of positives among the unlabeled rows that labels and chances tell."""
-        return self.chances.share
 
     @property
     def usable(self) -> NDArray[np.bool_] | None:
@@ -102,7 +112,20 @@ class ChancesRecovery(Recovery):
     def take(self, used: ScoredRows, place: NDArray[np.intp], target: Target) -> "ChancesRecovery":
         """Return the recovery of some of the rows, which are a part of these."""
         chances = self.chances.take(place, target)
-        return replace(self, used=used, chances=chances, target=target)
+        known = shared_share(
+            {"": used.counts_for_share("single-sample")},
+            unlabeled_prevalence=chances.share,
+            target=self.target,
+            confidence_level=self.confidence_level,
+        )
+        return replace(self, used=used, unknowns=known[""], chances=chances, target=target)
+
+    def lie_like(self, counts: ScoreCounts, scores: Any = None) -> ScoreCounts:
+        """Return counts of these rows whose labelled positives lie as the hidden ones do."""
+        if scores is None:
+            return self.chances.lie_like(counts)
+        own = scores if self.usable is None else scores[self.usable]
+        return replace(self.chances, score=own).lie_like(counts)
 
     def measure(self, at: MetricAt, counts: ScoreCounts) -> Estimate:  # noqa: ARG002 - by row
         """Estimate one metric."""

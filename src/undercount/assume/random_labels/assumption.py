@@ -3,16 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from undercount.assume.base import Assumption, Wanted
-from undercount.assume.random_labels.hidden_share import shared_share
+from undercount.assume.base import Assumption, ShareSource, Unknowns, Wanted
+from undercount.assume.random_labels.hidden_share import ShareLimits, shared_share
 from undercount.assume.random_labels.recovery import RandomLabelsRecovery
+from undercount.assume.random_labels.segments.given import labels_of_all
+from undercount.assume.random_labels.segments.recoveries import RandomLabelsSegments
+from undercount.assume.segments import SegmentRecoveries
+from undercount.counts import ScoreCounts
 from undercount.errors import InputError, check_choice, named
 from undercount.infer.resampled import PrevalenceInterval
 from undercount.infer.scored_rows import ScoredRows
+from undercount.infer.segmented_rows import Segmentation
 from undercount.shares import SAMPLINGS, Sampling, reads_scores
 
 # Intervals of an estimated share that resample rows, as if they were independent.
@@ -78,14 +83,34 @@ class RandomLabels(Assumption):
             raise InputError("give an estimator or unlabeled_prevalence, not both")
 
     @property
-    def by_segment(self) -> Literal["shares", ""]:
-        """Segments have a share each; covariates test all rows together."""
-        return "shares" if self.covariates is None else ""
-
-    @property
     def hidden(self) -> Any:
         """The share of positives among the unlabeled rows, or what estimates it."""
         return self.unlabeled_prevalence if self.estimator is None else self.estimator
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What is said of the share, by argument."""
+        return {
+            "prevalence": self.prevalence,
+            "unlabeled_prevalence": self.hidden,
+            "label_frequency": self.label_frequency,
+        }
+
+    def with_shares(
+        self,
+        *,
+        prevalence: Any = None,
+        unlabeled_prevalence: Any = None,
+        label_frequency: Any = None,
+    ) -> "RandomLabels":
+        """Return the same of rows with another share."""
+        return replace(
+            self,
+            prevalence=prevalence,
+            unlabeled_prevalence=unlabeled_prevalence,
+            label_frequency=label_frequency,
+            estimator=None,
+        )
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -107,6 +132,15 @@ class RandomLabels(Assumption):
         """Whether labelled and unlabeled rows were sampled separately (case-control)."""
         return self.sampling == "case-control"
 
+    @property
+    def share_source(self) -> ShareSource:
+        """What tells the share of hidden positives."""
+        stated = [self.prevalence, self.hidden, self.label_frequency]
+        stated = [share for share in stated if share is not None]
+        if not stated:
+            return "labels"
+        return "estimator" if hasattr(stated[0], "fit") else "assumption"
+
     def check_rows(self, rows: ScoredRows) -> None:
         """Raise where weights or clusters reach the rows and not the share."""
         check_sources(self.hidden, rows)
@@ -125,20 +159,8 @@ class RandomLabels(Assumption):
         for model in models.values():
             model.counts.require("positive", "unlabeled")
         target = wanted.target or ("dataset" if self.sampling == "single-sample" else "population")
-        known = shared_share(
-            {name: model.counts_for_share(self.sampling) for name, model in models.items()},
-            prevalence=self.prevalence,
-            unlabeled_prevalence=self.hidden,
-            label_frequency=self.label_frequency,
-            label_purity=self.purity,
-            sampling=self.sampling,
-            target=target,
-            confidence_level=wanted.confidence_level,
-            random_state=wanted.random_state,
-            prevalence_interval=self.interval,
-            n_resamples=self.n_resamples,
-            progress=wanted.progress,
-        )
+        counts = {name: model.counts_for_share(self.sampling) for name, model in models.items()}
+        known = self.find_shares(counts, wanted._replace(target=target))
         level = wanted.confidence_level
         return {
             name: RandomLabelsRecovery(
@@ -146,6 +168,36 @@ class RandomLabels(Assumption):
             )
             for name, model in models.items()
         }
+
+    def find_shares(
+        self,
+        models: Mapping[str, ScoreCounts],
+        wanted: Wanted,
+        limits: ShareLimits | None = None,
+    ) -> dict[str, Unknowns]:
+        """Take the share that was given, or estimate one for all models; see `shared_share`."""
+        return shared_share(
+            models,
+            **self.given,
+            label_purity=self.purity,
+            sampling=self.sampling,
+            target=wanted.target or "dataset",
+            confidence_level=wanted.confidence_level,
+            random_state=wanted.random_state,
+            prevalence_interval=self.interval,
+            n_resamples=self.n_resamples,
+            progress=wanted.progress,
+            limits=limits,
+        )
+
+    def recover_segments(
+        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: Wanted
+    ) -> SegmentRecoveries:
+        """Share out what is known of all rows, or pool what segments say of their shares."""
+        parts = {name: segmentation.split(name, model) for name, model in models.items()}
+        first = {key: part.rows.counts for key, part in next(iter(parts.values())).items()}
+        whole = labels_of_all(self, first).recover(models, wanted)
+        return RandomLabelsSegments.of(self, whole, parts, wanted)
 
 
 def check_sources(estimator: Any, rows: ScoredRows) -> None:
@@ -208,11 +260,6 @@ class TwoSources(Assumption):
     purity: Any = 1.0
 
     @property
-    def by_segment(self) -> Literal["shares"]:
-        """Segments have a share each."""
-        return "shares"
-
-    @property
     def columns(self) -> dict[str, Any]:
         """What each way found."""
         return {"first": self.first, "second": self.second}
@@ -238,16 +285,26 @@ class TwoSources(Assumption):
         self, models: Mapping[str, ScoredRows], wanted: Wanted
     ) -> dict[str, RandomLabelsRecovery]:
         """Take the share that the two sources tell."""
-        labels = self.labels
+        self._check_labels(models)
+        return self.labels.recover(models, wanted)
+
+    def recover_segments(
+        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: Wanted
+    ) -> SegmentRecoveries:
+        """Share out what the two sources tell."""
+        self._check_labels(models)
+        return self.labels.recover_segments(models, segmentation, wanted)
+
+    def _check_labels(self, models: Mapping[str, ScoredRows]) -> None:
+        """Raise unless the labelled rows are those that either source found."""
         for model in models.values():
             own = getattr(model.recount, "labels", None)
-            if own is not None and not np.array_equal(own == 1, labels.estimator.labels_ == 1):
+            if own is not None and not np.array_equal(own == 1, self.labels.estimator.labels_ == 1):
                 raise InputError(
                     "the rows labelled positive must be those that either source found: pass "
                     "first | second as y",
                     argument="first",
                 )
-        return labels.recover(models, wanted)
 
     def check_rows(self, rows: ScoredRows) -> None:
         """Raise where rows have weights or come in clusters."""

@@ -13,7 +13,6 @@ from scipy.optimize import brentq
 from undercount.assume.base import Recovery
 from undercount.curve import ROUNDING, FloatArray
 from undercount.estimate import Estimate
-from undercount.infer.area_gradients import unbiased_average_precision
 from undercount.infer.clusters import ClusterRows
 from undercount.infer.difference import (
     Chance,
@@ -24,7 +23,6 @@ from undercount.infer.difference import (
     possible_ends,
 )
 from undercount.infer.heads import HeadCounts, RatePoint
-from undercount.infer.mixture import MixtureDesign
 from undercount.infer.paired import ModelPairs, ModelRows
 from undercount.infer.sensitivity import AreaSums
 from undercount.metric_facts import FACTS
@@ -74,8 +72,6 @@ class Model:
         return self._known[key]
 
     def _at(self, metric: str, cut: int | None, shares: FloatArray) -> FloatArray:
-        if metric == "average_precision" and self.shares.label_purity == 1:
-            return self._precisions(shares)
         if cut is None:
             return self._sums.at(metric, shares, self.shares.label_purity)
         return self._point(cut, shares).metric(metric)
@@ -97,21 +93,6 @@ class Model:
         counts, by_cluster = self.recovery.counts_at(at), self.recovery.clusters
         whose = cast("ClusterRows", by_cluster)
         return whose.parts(counts, self.rows.design, metric, threshold=at)
-
-    def _precisions(self, shares: FloatArray) -> FloatArray:
-        """Return the unbiased average precision at each share: a line in the positives.
-
-        The plug-in value, which the table does not show, can be several times as large where a
-        labelled row stands among the very first: its own label would count for many.
-        """
-
-        def at(share: Any) -> MixtureDesign:
-            return replace(self.rows.design, given="unlabeled_prevalence", value=share)
-
-        ends = at(0.25), at(0.5)
-        few, many = (unbiased_average_precision(self.recovery.counts, each) for each in ends)
-        less, more = (float(each.mixing.positives) for each in ends)
-        return few + (many - few) * (np.asarray(at(shares).mixing.positives) - less) / (more - less)
 
 
 @dataclass(frozen=True)

@@ -457,7 +457,7 @@ def _fit_in(fit: _Fit, own: Estimate, warned: list[LibraryWarning]) -> Shares:
 
 
 def fit_share(
-    counts: ScoreCounts,
+    models: Models,
     own: Estimate,
     *,
     label_purity: Any,
@@ -465,7 +465,7 @@ def fit_share(
     target: Target,
     confidence_level: float,
 ) -> Estimate:
-    """Fit an estimated share, with its interval, into what the scores of one model allow.
+    """Fit an estimated share, with its interval, into what the scores of every model allow.
 
     Examples
     --------
@@ -473,11 +473,10 @@ def fit_share(
     >>> from undercount.assume.random_labels.hidden_share import fit_share
     >>> counts = uc.ScoreCounts.from_counts([2, 1], [50, 0], [0, 0], [50, 450])
     >>> about = {"sampling": "single-sample", "target": "dataset", "confidence_level": 0.95}
-    >>> found = fit_share(counts, uc.Estimate(0.3, 0.05, 0.5), label_purity=1, **about)
+    >>> found = fit_share({"": counts}, uc.Estimate(0.3, 0.05, 0.5), label_purity=1, **about)
     >>> round(found.value, 9)
     0.1
     """
-    models = {"": counts}
     limits = ShareLimits.of(models, confidence_level)
     plain = Shares(0.0, label_purity, sampling)
     fit = _Fit(models, plain, label_purity, target, confidence_level, 0, limits)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from undercount.assume.reviewed.recovery import AuditedRecovery, ReviewedRecover
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, check_choice, check_flag, named
 from undercount.infer.reviews.sheet import as_reviews
-from undercount.infer.reviews.verdicts import CrossedCells, audit_reviews
+from undercount.infer.reviews.verdicts import CrossedCells, Reviews, audit_reviews
 from undercount.infer.scored_rows import UNLABELED, ScoredRows, reviewed_scores
 from undercount.shares import SAMPLINGS, Sampling
 
@@ -81,6 +81,11 @@ class Reviewed(Assumption):
         """Whether labelled and unlabeled rows were sampled separately (case-control)."""
         return self.sampling == "case-control"
 
+    @property
+    def further_plan(self) -> Reviews:
+        """The verdicts, to which a further round can be added."""
+        return cast("Reviews", self.reviews)
+
     def knots(self, scores: Any = None) -> Sequence[float]:
         """Return the edges of the strata, and what another model scores the reviewed rows."""
         edges = [float(edge) for edge in self.reviews.design.edges]
@@ -121,7 +126,8 @@ class Reviewed(Assumption):
                 f"{named('labels', repr('any'))}",
                 argument="labels",
             )
-        reviews, rows = self.reviews, {name: m.rows("reviews") for name, m in models.items()}
+        reviews = next(iter(models.values())).weigh_reviews(self.reviews)
+        rows = {name: m.rows("reviews") for name, m in models.items()}
         planned = plan_model(reviews, {name: each.scores for name, each in rows.items()})
         whose = {name: model.review_clusters(reviews) for name, model in models.items()}
         counts = models[planned].counts

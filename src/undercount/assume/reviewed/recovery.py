@@ -11,6 +11,7 @@ from undercount.assume.base import (
     Basis,
     LabelsFound,
     Pairing,
+    PlanWords,
     Recovery,
     ReviewFacts,
 )
@@ -251,6 +252,11 @@ class AuditedRecovery(ReviewedRecovery):
             question="Are the verified rows a random sample of all rows?",
             lights={"reviewed": "if the audit was random"},
             overturned_by="verified rows that are no random sample",
+            plan_words=PlanWords(
+                "as the audited rows show",
+                "the audit preferred high or low scores a little",
+                "An audit of the highest scores alone may double it, which verdicts then show",
+            ),
         )
 
     @property

@@ -108,10 +108,7 @@ def candidate_maps(sample: Scores, n_buckets: int) -> list[BucketMap]:
     first, last = float(finite[0]), float(finite[-1])
     tail = int(TAIL * finite.size)
     low, high = float(finite[tail]), float(finite[-1 - tail])
-    maps: list[BucketMap] = [
-        EqualWidths(first, last, n_buckets),
-        EqualWidths(low, high, n_buckets),
-    ]
+    maps: list[BucketMap] = [EqualWidths(first, last, n_buckets), EqualWidths(low, high, n_buckets)]
     median = float(finite[finite.size // 2])
     reach = max(last - median, median - first)
     ends = ((first, last, False), (median - reach, median + reach, True))

@@ -10,12 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.count.kernel.buckets import (
-    BorderCounts,
-    BorderRanks,
-    Borders,
-    count_around,
-)
+from undercount.count.kernel.buckets import BorderCounts, BorderRanks, Borders, count_around
 from undercount.count.kernel.packed import Codes, count_around_labels, count_every_score, pack
 from undercount.count.kernel.table import (
     FloatArray,

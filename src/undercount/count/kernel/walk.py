@@ -102,11 +102,7 @@ def _cut_ranks(total: float) -> FloatArray:
 
 
 def _walk_part(
-    table: Table,
-    part: slice,
-    above: FloatArray,
-    totals: Sequence[float],
-    ranks: list[FloatArray],
+    table: Table, part: slice, above: FloatArray, totals: Sequence[float], ranks: list[FloatArray]
 ) -> Walk:
     """Walk along some cells, so many rows of each class being above them."""
     pairs = precision = inverse = 0.0

@@ -28,7 +28,8 @@ from undercount.prevalence.kernel_mean.width import point_kernel, row_kernel
 from undercount.prevalence.ranks import rank_shares, sum_in_bins
 from undercount.prevalence.upper_bound import effective_sizes
 
-# What is left of [1, LARGEST] when it has been halved until it is no wider than RESOLUTION.
+# What is left of [1, LARGEST] when it has been halved
+# until it is no wider than RESOLUTION.
 CELL = (LARGEST - 1) / 2 ** math.ceil(math.log2((LARGEST - 1) / RESOLUTION))
 LEAST = 1e-6  # of a share: rounding
 # Kernel means closer than this many times their noise may belong to one distribution.

@@ -56,11 +56,11 @@ def as_comparison_page(comparison: Comparison) -> str:
     style = read_asset("style.css") + read_asset("comparison.css")
     first = next(iter(comparison.evaluations.values()))
     counts, names = first.counts, list(comparison.evaluations)
-    metrics = dict.fromkeys([comparison.by, *(d.metric for d in comparison.differences)])
+    metrics = dict.fromkeys([comparison.rank_by, *(d.metric for d in comparison.differences)])
     turning = [m for m in metrics if comparison.difference(m).depends_on_prevalence]
-    told = told_by(comparison.difference(comparison.by))
+    told = told_by(comparison.difference(comparison.rank_by))
     # What the order would be at another share matters only where the share is free to move.
-    swept = [] if told or first.basis.determined_by else [comparison.by, *turning]
+    swept = [] if told or first.basis.determined_by else [comparison.rank_by, *turning]
     return load_template("comparison.html.jinja").render(
         names=names,
         verdict=verdict_words(comparison),
@@ -73,7 +73,7 @@ def as_comparison_page(comparison: Comparison) -> str:
         tables=[html_table(title, table) for title, table in named_tables(comparison)],
         notes=[*threshold_notes(comparison), *workload_notes(comparison)],
         bars=[
-            (f"By {metric_title(comparison.by)}", draw_bars(comparison, same_workload=False)),
+            (f"By {metric_title(comparison.rank_by)}", draw_bars(comparison, same_workload=False)),
             *_same_work(comparison),
         ],
         swept=[

@@ -18,11 +18,7 @@ from undercount.infer.sensitivity import AREAS
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import POINT_METRICS, Evaluation
 from undercount.show.document import N_POINTS, plain
-from undercount.show.text import (
-    main_row,
-    share_doubt_words,
-    support_words,
-)
+from undercount.show.text import main_row, share_doubt_words, support_words
 from undercount.show.verdict_words import condition_form, condition_words
 
 # Digits of thresholds on the page, more only where two scores would become one; and of weights.
@@ -55,7 +51,8 @@ def start_threshold(evaluation: Evaluation) -> float:
 
 def page_rows(evaluation: Evaluation, threshold: float) -> list[MetricRow]:
     """Return the table in the script's order: metrics at a threshold, then areas."""
-    rows = {row.metric: row for row in evaluation.rows}
+    # Of several thresholds the first is the main one.
+    rows = {row.metric: row for row in reversed(evaluation.rows)}
     if evaluation.threshold is None:
         with collect_warnings():  # the checks say it already
             rows |= {row.metric: row for row in evaluation.at(threshold)}

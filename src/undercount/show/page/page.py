@@ -40,7 +40,6 @@ from undercount.show.spoken import metric_title, number, title
 from undercount.show.text import (
     ANSWERS,
     SAMPLING,
-    both_answers,
     bound_words,
     hidden_words,
     labels_words,
@@ -53,17 +52,13 @@ from undercount.show.text import (
     value_words,
     weakest_link,
 )
-from undercount.show.verdict_words import (
-    change_words,
-    judged_words,
-    light_words,
-    outcome_words,
-)
+from undercount.show.verdict_words import change_words, judged_words, light_words, outcome_words
 
 # The palette has five colours that people with colour blindness tell apart.
 MOST_MODELS = 5
 # Metrics that stand on top as bars from 0 to 1.
 BARS = ("precision", "recall", "f1", "roc_auc", "average_precision")
+TOPS = "The highest scores"
 SCRIPTS = (
     "arithmetic.js", "intervals.js", "areas.js", "bias.js", "charts.js", "state.js", "verdict.js",
     "figures.js", "downloads.js", "script.js",
@@ -90,7 +85,7 @@ def as_page(
     tables = [page_rows(*pair) for pair in zip(evaluations, thresholds, strict=True)]
     # The answer that does not lead, beside the one that does.
     other = _other_answer(first)
-    beside = {} if other is None else {r.metric: a[other] for r, a in both_answers(first)}
+    beside = {} if other is None else {r.metric: a[other] for r, a in first.both_answers}
     return load_template("page.html.jinja").render(
         names=[evaluation.name for evaluation in evaluations],
         identity=identity,
@@ -108,10 +103,11 @@ def as_page(
         off=Markup(" disabled") if fixed else "",
         other=ANSWERS[other] if other else "",
         compared=_compare(evaluations, tables),
+        elsewhere="Other thresholds" if any(map(_elsewhere, evaluations)) else TOPS,
         tops=[
             (evaluation.name, _row(row))
             for evaluation in evaluations
-            for row in evaluation.top_rows
+            for row in (*_elsewhere(evaluation), *evaluation.top_rows)
         ],
         costs=[
             (evaluation.name, cost_words(curve), draw_costs(curve), *cost_table(curve))
@@ -247,7 +243,7 @@ def _other_answer(evaluation: Evaluation) -> str | None:
 
 def _reviewed(evaluation: Evaluation) -> dict[str, Any] | None:
     """Return both answers of reviews, and what the labels look like."""
-    answers = both_answers(evaluation)
+    answers = evaluation.both_answers
     if not answers:
         return None
     return {
@@ -263,6 +259,12 @@ def _answer(row: MetricRow) -> tuple[str, str]:
     if row.estimate.range_only:
         return _range(row), ""
     return number(row.estimate.value), _range(row)
+
+
+def _elsewhere(evaluation: Evaluation) -> list[MetricRow]:
+    """Return the rows at other thresholds than the main one, which no slider moves."""
+    main = (None, evaluation.threshold)
+    return [row for row in evaluation.rows if row.top is None and row.threshold not in main]
 
 
 def _row(row: MetricRow) -> dict[str, str]:

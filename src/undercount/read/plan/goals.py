@@ -20,7 +20,7 @@ def half_range(goal: str) -> float:
 
     Examples
     --------
-    >>> from undercount.read.review_goals import half_range
+    >>> from undercount.read.plan.goals import half_range
     >>> half_range("precision"), half_range("roc_auc_difference"), half_range("lift")
     (0.5, 1.0, inf)
     """

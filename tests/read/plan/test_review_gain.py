@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.read.review_price import price_reviews, reviews_for
+from undercount.read.plan.review_gain import gain_of, reviews_for
 
 
 def rows(n=6000, seed=3):
@@ -16,7 +16,7 @@ def rows(n=6000, seed=3):
 def test_the_price_is_that_of_the_plan_and_comes_true():
     y, score, truth = rows()
     before = uc.evaluate(y, score, unlabeled=0, threshold=1.5)
-    price = price_reviews(before)
+    price = gain_of(before)
     low, high = before.rows[1].estimate.low, before.rows[1].estimate.high
     assert price.before == pytest.approx((high - low) / 2)
     assert price.helps
@@ -43,7 +43,7 @@ def test_the_price_is_that_of_the_plan_and_comes_true():
 )
 def test_no_price_where_no_plan_is_made(options):
     y, score, _ = rows()
-    assert price_reviews(uc.evaluate(y, score, unlabeled=0, threshold=1.5, **options)) is None
+    assert gain_of(uc.evaluate(y, score, unlabeled=0, threshold=1.5, **options)) is None
 
 
 def test_the_words_name_what_python_calls(capsys):

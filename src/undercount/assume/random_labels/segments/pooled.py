@@ -2,48 +2,21 @@
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import expit, logit, ndtri
 
-from undercount.curve import FloatArray
-from undercount.errors import InputError
+from undercount.assume.segments import PooledShares
 from undercount.estimate import Estimate
+from undercount.infer.random_effects import spread_between
 from undercount.infer.shared_labels import SMALLEST, LabelPart
 from undercount.prevalence.low_end import SCORES_ALONE
 
 # Labels times the variance of the log odds by chance, as simulated segments have it.
 CHANCE = 4.0
-WIDEST_SPREAD = 100.0
 NEEDS = ("random labels", SCORES_ALONE, "segments alike in part")
-
-
-@dataclass(frozen=True)
-class PooledShares:
-    """Hold the share of each segment, and the distribution that the segments seem to come from.
-
-    Attributes
-    ----------
-    own : mapping
-        What each segment says by itself, for those that were asked.
-    pooled : mapping
-        The same drawn towards the centre, for every segment.
-    centre : Estimate
-        The middle segment: the share at the mean of the log odds.
-    spread : float
-        Standard deviation of the true log odds between segments (τ).
-    label_parts : mapping
-        How far each segment's own labels are in its share, for those that were asked.
-    """
-
-    own: Mapping[Hashable, Estimate] = field(repr=False)
-    pooled: Mapping[Hashable, Estimate] = field(repr=False)
-    centre: Estimate
-    spread: float
-    label_parts: Mapping[Hashable, LabelPart] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -108,7 +81,7 @@ def pool_shares(
     Examples
     --------
     >>> from undercount import Estimate
-    >>> from undercount.prevalence.pooled import pool_shares
+    >>> from undercount.assume.random_labels.segments.pooled import pool_shares
     >>> own = {name: Estimate(s, s / 2, 1.6 * s) for name, s in [("a", 0.1), ("b", 0.14)]}
     >>> found = pool_shares(own, {"a": 25, "b": 25}, Estimate(0.12, 0.1, 0.14), others=("c",))
     >>> [round(found.pooled[name].value, 2) for name in "abc"]
@@ -145,33 +118,6 @@ def pool_shares(
         for name, part in zip(own, zip(noise.tolist(), kept, strict=True), strict=True)
     }
     return PooledShares(dict(own), made, middle, math.sqrt(between), known)
-
-
-def spread_between(value: FloatArray, noise: FloatArray) -> float:
-    """Return the variance of the truths behind values of known noise (Paule and Mandel 1982).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from undercount.prevalence.pooled import spread_between
-    >>> spread_between(np.array([-1.0, 1.0]), np.array([0.5, 0.5]))  # their variance less the noise
-    1.5
-    """
-    if len(value) != len(noise):
-        raise InputError(f"one noise a value; got {len(noise)} for {len(value)}")
-
-    def excess(between: float) -> float:
-        weight = 1 / (noise + between)
-        centre = weight @ value / weight.sum()
-        return float(weight @ (value - centre) ** 2) - (len(value) - 1)
-
-    if len(value) == 1 or excess(0.0) <= 0:
-        return 0.0
-    return (
-        float(brentq(excess, 0.0, WIDEST_SPREAD, xtol=1e-12))
-        if excess(WIDEST_SPREAD) < 0
-        else (WIDEST_SPREAD)
-    )
 
 
 def _on_log_odds(found: Estimate, z: float) -> tuple[float, float, float]:

@@ -11,11 +11,12 @@ import undercount as uc
 from undercount.count.draw import DrawnRows
 from undercount.count.review_file import as_review_csv
 from undercount.infer.reviews.sheet import make_sheet
-from undercount.read import unlabeled_rows
-from undercount.read.allocation import fill
-from undercount.read.plan import next_design
-from undercount.read.prices import Prices
-from undercount.read.unlabeled_rows import UnlabeledRows
+from undercount.read.plan import unlabeled_rows
+from undercount.read.plan.allocation import fill
+from undercount.read.plan.expected_width import ExpectedWidths
+from undercount.read.plan.hidden_positives import HiddenPositives
+from undercount.read.plan.strata import next_design
+from undercount.read.plan.unlabeled_rows import UnlabeledRows
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +27,11 @@ def rows():
     return truth, rng.normal(2.2 * truth), y
 
 
-def plan_of(rows, **options):
+def plan_of(rows, other=None, **options):
     _, score, y = rows
     options = {"budget": 80, "threshold": 1.5, "unlabeled_prevalence": 0.07, **options}
-    return uc.plan_reviews(y, score, unlabeled=0, **options)
+    models = score if other is None else {"score": score, "other": other}
+    return uc.plan_reviews(y, models, unlabeled=0, **options)
 
 
 def test_rows_are_unlabeled_and_each_is_there_once(rows):
@@ -109,16 +111,16 @@ def test_a_further_round_draws_new_rows_of_the_same_strata(rows):
     assert second.expected[50]["f1"] < first.expected[50]["f1"]
 
 
-def test_counts_alone_make_the_design_and_its_prices(rows):
+def test_counts_alone_make_the_design_and_its_widths(rows):
     _, score, y = rows
     counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
     design = uc.design_reviews(
         counts, budget=100, goal=("f1", "roc_auc"), threshold=1.5, unlabeled_prevalence=0.07
     )
-    prices = Prices.of(counts, design)
+    widths = ExpectedWidths.of_first(counts, design, HiddenPositives(0.07))
     # Four times the verdicts halve an interval; of 3,900 rows they leave less to guess beside.
-    half = prices.half_width("f1", 100) / 2
-    assert 0.7 * half < prices.half_width("f1", 400) < half
+    half = widths.half_width("f1", 100) / 2
+    assert 0.7 * half < widths.half_width("f1", 400) < half
     reviews = uc.Reviews(None, np.zeros(100), design.edges[design.order], design.order, design)
     assert len(next_design(counts, reviews, budget=10).order) == 10
 
@@ -164,7 +166,7 @@ def test_a_difference_is_planned_where_the_models_differ(rows):
         plan_of(rows, goal="difference", other=score[:9])
 
 
-def test_a_further_round_is_priced_by_what_was_found():
+def test_a_further_round_expects_what_was_found():
     """Labels that prefer high scores mislead the first plan, and not the second."""
     rng = np.random.default_rng(3)
     truth = rng.random(20_000) < 0.1
@@ -266,7 +268,7 @@ def test_rows_of_many_are_drawn_from_a_sample_of_them(rows, monkeypatch):
         assert abs(np.mean(found, axis=0)[h] - own.mean()) < 4 * error
 
 
-def test_a_printed_plan_is_its_table_of_prices():
+def test_a_printed_plan_is_its_table_of_widths():
     rng = np.random.default_rng(0)
     truth = rng.random(3000) < 0.1
     y = np.where(truth & (rng.random(3000) < 0.3), 1, 0)

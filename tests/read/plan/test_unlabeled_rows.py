@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.read import unlabeled_rows
-from undercount.read.unlabeled_rows import UnlabeledRows
+from undercount.read.plan import unlabeled_rows
+from undercount.read.plan.unlabeled_rows import UnlabeledRows
 
 
 @pytest.fixture

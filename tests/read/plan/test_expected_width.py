@@ -17,8 +17,14 @@ from undercount.infer.reviews.verdicts import (
     supposed_posterior,
     working_posterior,
 )
-from undercount.read.prices import MOST_CELLS, Prices, Supposition, coarse_counts, half_widths
-from undercount.read.supposed_share import suppose_share
+from undercount.infer.scored_rows import ScoredRows
+from undercount.read.plan.expected_width import (
+    MOST_CELLS_OF_WIDTHS,
+    ExpectedWidths,
+    coarse_counts,
+)
+from undercount.read.plan.hidden_positives import HiddenPositives, suppose_hidden
+from undercount.read.plan.likely_case import LikelyCase, half_widths
 
 
 def draw(seed, slope=0.0, n_rows=10_000, prevalence=0.15):
@@ -80,8 +86,8 @@ def test_sets_of_verdicts_are_read_together_as_each_is_alone(goal):
     )
     counts, there = counts_of(rows), replace(plan.answered(truth[plan.rows]), rows=None)
     sizes = np.minimum(3, plan.design.n_unlabeled - there.sizes)
-    alike = [Supposition(counts, there, share, 0.0) for share in (0.1, 0.02)]
-    together = half_widths(alike, goal, sizes, 0.95, 4)
+    alike = [LikelyCase(counts, there, supposed_posterior(counts, share)) for share in (0.1, 0.02)]
+    together = half_widths(alike, goal, sizes, 0.95, [4, 4])
     posterior, at = working_posterior(counts, 0.1), 1.5 if goal in ("f1", "precision") else None
     for supposed, found in zip(alike, together, strict=True):
         drawn = supposed.draw(sizes, 4).as_reviews(counts.score, plan.design)
@@ -103,8 +109,9 @@ def test_what_is_promised_is_about_what_is_achieved(slope):
         )
         found = ReviewAnswers(counts_of(rows), plan.answered(truth[plan.rows])).estimate("f1", 1.5)
         achieved.append((found.high - found.low) / 2)
-        supposed = Supposition(counts_of(rows), plan.prices.suppositions[0].reviews, share, slope)
-        expected.append(half_widths([supposed], "f1", plan.design.sizes(), 0.95, 10).mean())
+        chance = supposed_posterior(counts_of(rows), share, slope)
+        supposed = LikelyCase(counts_of(rows), plan.widths.cases[0].reviews, chance)
+        expected.append(half_widths([supposed], "f1", plan.design.sizes(), 0.95, [10])[0].mean())
         ranges.append(plan.expected_range[100]["f1"])
     assert np.mean(expected) == pytest.approx(np.mean(achieved), rel=0.1)
     low, high = (np.mean([getattr(span, end) for span in ranges]) for end in ("low", "high"))
@@ -120,16 +127,20 @@ def test_nothing_is_left_to_buy_where_every_flagged_row_is_reviewed():
     )
     above = design.edges >= 2.0
     assert (design.sizes()[above] == design.n_unlabeled[above]).all()
-    prices = Prices.of(counts, design)
-    assert prices.half_width("precision", 3 * flagged) == pytest.approx(0.0, abs=1e-9)
-    assert prices.budget_for("precision", 0.02) < 3 * flagged
+    widths = ExpectedWidths.of_first(counts, design, HiddenPositives(0.1))
+    assert widths.half_width("precision", 3 * flagged) == pytest.approx(0.0, abs=1e-9)
+    assert widths.budget_for("precision", 0.02) < 3 * flagged
 
 
 def test_shares_that_are_likely_too_widen_the_range():
     counts = counts_of(draw(5))
     design = uc.design_reviews(counts, budget=100, goal="prevalence", unlabeled_prevalence=0.1)
-    plain = Prices.of(counts, design).span("prevalence", 100)
-    wide = Prices.of(counts, design, span=Interval(0.02, 0.3)).span("prevalence", 100)
+    plain, wide = (
+        ExpectedWidths.of_first(counts, design, HiddenPositives(0.1, likely)).span(
+            "prevalence", 100
+        )
+        for likely in (None, Interval(0.02, 0.3))
+    )
     assert wide.low < plain.low < plain.high <= wide.high
 
 
@@ -142,10 +153,11 @@ def test_no_share_is_supposed_that_the_surest_rows_cannot_hold():
     counts, share = counts_of((truth, score, y)), truth[y == 0].mean()
     assert largest_share(counts) == pytest.approx(share, rel=0.08)
     design = uc.design_reviews(counts, budget=100, threshold=1.5, unlabeled_prevalence=share)
-    prices = Prices.of(counts, design, span=Interval(share / 2, 1.9 * share))
-    most = max(each.share for each in prices.suppositions)
+    hidden = HiddenPositives(share, Interval(share / 2, 1.9 * share))
+    widths = ExpectedWidths.of_first(counts, design, hidden)
+    most = max(case.share for case in widths.cases)
     assert most == pytest.approx(largest_share(counts), rel=0.01)
-    assert prices.supposed == share
+    assert widths.supposed == share
 
 
 def test_a_share_that_labels_told_is_larger_if_they_prefer_high_scores():
@@ -153,7 +165,7 @@ def test_a_share_that_labels_told_is_larger_if_they_prefer_high_scores():
     rows = draw(8, slope=1.0, n_rows=60_000)
     truth, _, y = rows
     counts, share = counts_of(rows), truth[y == 0].mean()
-    told = suppose_share({"": counts}).value
+    told = suppose_hidden(uc.RandomLabels(), ScoredRows(counts)).share
     assert told < 0.5 * share
     assert 2 * told < share_of_slope(counts, told, 1.0) < 2 * share
     assert share_of_slope(counts, told, -1.0) < told < share_of_slope(counts, told, 0.5)
@@ -170,37 +182,37 @@ def test_the_range_holds_what_comes_of_it_where_labels_told_the_share(slope):
     assert np.mean(held) >= 0.75
 
 
-def test_many_cells_are_joined_within_strata_and_prices_stay():
+def test_many_cells_are_merged_within_strata_and_widths_stay():
     rows = draw(6, n_rows=60_000)
     counts = counts_of(rows)
     design = uc.design_reviews(counts, budget=100, threshold=1.5, unlabeled_prevalence=0.1)
     coarse = coarse_counts(counts, design)
-    assert len(coarse.score) < 1.2 * MOST_CELLS < len(counts.score)
+    assert len(coarse.score) < 1.2 * MOST_CELLS_OF_WIDTHS < len(counts.score)
     assert coarse.n_positive == counts.n_positive
     held = np.bincount(design.stratum_of(coarse.score), coarse.unlabeled)
     np.testing.assert_array_equal(held, design.n_unlabeled)
-    whole = Prices(design, Prices.of(counts, design).suppositions)
-    assert Prices.of(coarse, design).half_width("f1", 100) == pytest.approx(
-        whole.half_width("f1", 100), rel=0.02
-    )
+    chance, none = supposed_posterior(counts, 0.1), np.zeros(0)
+    empty = uc.Reviews(None, none, none, none, design)
+    whole = ExpectedWidths(design, (LikelyCase(counts, empty, chance),))
+    widths = ExpectedWidths.of_first(coarse, design, HiddenPositives(0.1))
+    assert widths.half_width("f1", 100) == pytest.approx(whole.half_width("f1", 100), rel=0.02)
 
 
-def test_a_difference_is_priced_as_compare_reads_it():
+def test_a_difference_is_expected_as_compare_reads_it():
     """Where rows come from: the draw of the rows is in it, and its share of the variance."""
     truth, score, y = draw(7, n_rows=20_000)
     rng = np.random.default_rng(7)
     other = score + rng.normal(0, 0.7, len(score))
     options = {"unlabeled": 0, "budget": 150, "threshold": 1.5, "unlabeled_prevalence": 0.11}
-    plan = uc.plan_reviews(y, score, goal="difference", other=other, **options)
+    models = {"a": score, "b": other}
+    plan = uc.plan_reviews(y, models, goal="difference", **options)
     reviews = plan.answered(truth[plan.rows])
-    found = uc.compare(
-        y, {"a": score, "b": other}, unlabeled=0, threshold=1.5, reviews=reviews
-    ).difference("f1")
+    found = uc.compare(y, models, unlabeled=0, threshold=1.5, reviews=reviews).difference("f1")
     achieved = (found.difference.high - found.difference.low) / 2
     assert plan.expected[150]["f1_difference"] == pytest.approx(achieved, rel=0.25)
 
 
-def test_a_difference_of_models_that_share_no_noise_is_priced_as_it_comes_out():
+def test_a_difference_of_models_that_share_no_noise_comes_out_as_expected():
     """A rare class: moved ends and draws of verdicts; at mean verdicts a third was missing."""
     said, most, achieved = [], [], []
     for seed in range(6):
@@ -210,11 +222,13 @@ def test_a_difference_of_models_that_share_no_noise_is_priced_as_it_comes_out():
         y = np.where(truth & (rng.random(len(truth)) < 0.4), 1, 0)
         at = {"unlabeled": 0, "threshold": 1.8}
         share = float(truth[y == 0].mean())
+        models = {"a": first, "b": second}
         plan = uc.plan_reviews(
-            y, first, other=second, goal="difference", budget=100, unlabeled_prevalence=share, **at
+            y, models, goal="difference", budget=100, unlabeled_prevalence=share, **at
         )
-        reviews = plan.answered(truth[plan.rows])
-        found = uc.compare(y, {"a": first, "b": second}, reviews=reviews, **at).difference("f1")
+        found = uc.compare(y, models, reviews=plan.answered(truth[plan.rows]), **at).difference(
+            "f1"
+        )
         achieved.append((found.difference.high - found.difference.low) / 2)
         said.append(plan.expected[100]["f1_difference"])
         most.append(plan.expected_range[100]["f1_difference"].high)
@@ -222,12 +236,12 @@ def test_a_difference_of_models_that_share_no_noise_is_priced_as_it_comes_out():
     assert np.sum(np.array(achieved) > most) <= 2
 
 
-def test_prices_fall_with_the_budget_between_budgets_that_are_drawn():
+def test_widths_fall_with_the_budget_between_budgets_that_are_drawn():
     counts = counts_of(draw(8))
     design = uc.design_reviews(counts, budget=70, threshold=1.5, unlabeled_prevalence=0.1)
-    prices = Prices.of(counts, design, span=Interval(0.05, 0.15))
+    expected = ExpectedWidths.of_first(counts, design, HiddenPositives(0.1, Interval(0.05, 0.15)))
     budgets = [25, 30, 60, 70, 80, 100, 150, 399, 400, 1000]
-    widths = [prices.half_width("f1", budget) for budget in budgets]
+    widths = [expected.half_width("f1", budget) for budget in budgets]
     assert widths == sorted(widths, reverse=True)
-    need = prices.budget_for("f1", 0.05)
-    assert prices.half_width("f1", need) <= 0.05 < prices.half_width("f1", need - 1)
+    need = expected.budget_for("f1", 0.05)
+    assert expected.half_width("f1", need) <= 0.05 < expected.half_width("f1", need - 1)

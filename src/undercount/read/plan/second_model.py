@@ -4,36 +4,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from undercount.assume.base import LieLike
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
+from undercount.errors import InputError
 from undercount.infer.mass_gradients import MassGradient, mass_gradient
-from undercount.infer.reviews.verdicts import MOST, IntArray, ReviewDesign
+from undercount.infer.reviews.verdicts import (
+    MOST,
+    IntArray,
+    ReviewDesign,
+    supposed_posterior,
+    working_posterior,
+)
 
 # How much farther each row of a stratum lies from the highest score of the second model than the
 # one before, where few rows stand for all: those that it flags matter most.
 FARTHER = 1.15
 # Sampled rows over which the squares of what a verdict moves are averaged.
-ROWS_A_MEAN = 64
+ROWS_PER_MEAN = 64
 
 
 @dataclass(frozen=True, eq=False)
-class RivalMoves:
-    """Hold a difference of two models, and how far the draw of the rows moves it.
-
-    Attributes
-    ----------
-    value : float
-        The difference.
-    row_variance : float
-        Variance that the draw of the rows themselves causes.
-    """
-
-    value: float
-    row_variance: float
-
-
-@dataclass(frozen=True, eq=False)
-class Rival:
+class SecondModel:
     """Hold the second model's counts, and the scores of some unlabeled rows by both models.
 
     Strata are made of the first model's scores, and a row says the more of the difference the
@@ -49,67 +41,71 @@ class Rival:
         At which its metrics are meant.
     score, own_score : array
         First and second model's scores of the sampled rows.
+    lie_like : callable
+        Returns counts whose labelled positives lie as the hidden ones do, by this model's scores.
     """
 
     counts: ScoreCounts
     threshold: float | None
     score: FloatArray
     own_score: FloatArray
+    lie_like: LieLike
 
-    def gradient(self, metric: str, posterior: FloatArray, threshold: float | None) -> MassGradient:
+    def working_chance(self, share: float) -> FloatArray:
+        """Return the working posterior of the cells at a share of hidden positives."""
+        return working_posterior(self.lie_like(self.counts), share)
+
+    def supposed_chance(self, share: float, slope: float) -> FloatArray:
+        """Return the posterior that is supposed if labels prefer some scores by a slope."""
+        return supposed_posterior(self.lie_like(self.counts), share, slope)
+
+    def gradient(self, metric: str, chance: FloatArray, *, at_threshold: bool) -> MassGradient:
         """Read the second model's metric where unlabeled rows of its cells have these chances."""
         counts = self.counts
-        positive = counts.positive + posterior * counts.unlabeled
+        positive = counts.positive + chance * counts.unlabeled
         everyone = counts.positive + counts.negative + counts.unlabeled
+        threshold = self.threshold if at_threshold else None
         return mass_gradient(counts, positive, everyone, metric, threshold=threshold)
 
-    def moves(
+    def row_variance(
         self,
         counts: ScoreCounts,
-        first: MassGradient,
-        second: MassGradient,
-        chance: FloatArray,
-        likely: FloatArray,
-        at: float | None,
-    ) -> RivalMoves:
-        """Return the difference, and what moves it.
+        gradients: tuple[MassGradient, MassGradient],
+        chances: tuple[FloatArray, FloatArray],
+        threshold: float | None,
+    ) -> float:
+        """Return the variance of the difference that the draw of the rows themselves causes.
 
-        `chance` and `likely` are what each model's cells say of an unlabeled row. Labelled
-        positives are taken to be like the hidden ones, by how much they move the difference.
+        `counts` are the first model's, `chances` what each model's cells say of an unlabeled row.
+        Labelled positives are taken to be like the hidden ones, by how much they move the
+        difference.
         """
-        own, other = self._cells(counts)
+        (first, second), (chance, own_chance) = gradients, chances
+        cell, own_cell = self._cells(counts)
         positive, negative = (
-            (getattr(first, kind)[own] - getattr(second, kind)[other]) ** 2
+            (getattr(first, kind)[cell] - getattr(second, kind)[own_cell]) ** 2
             for kind in ("positive", "negative")
         )
-        positives, weight = chance * counts.unlabeled, likely[other]
-        each = _local_means(own, positive, weight, len(chance), self._ends(counts, at))
+        positives, weight = chance * counts.unlabeled, own_chance[own_cell]
+        ends = _first_cells(counts, threshold)
+        squares = _local_means(cell, positive, weight, len(chance), ends)
         labelled = 1 + counts.n_positive / max(float(positives.sum()), 1e-9)
-        found = labelled * float(positives @ each)
-        each = _local_means(own, negative, 1 - weight, len(chance), self._ends(counts, at))
-        found += float((counts.negative + counts.unlabeled - positives) @ each)
-        return RivalMoves(first.value - second.value, found)
+        variance = labelled * float(positives @ squares)
+        squares = _local_means(cell, negative, 1 - weight, len(chance), ends)
+        return variance + float((counts.negative + counts.unlabeled - positives) @ squares)
 
     def _cells(self, counts: ScoreCounts) -> tuple[IntArray, IntArray]:
         """Return the cells of the sampled rows by both models, in the first one's order."""
         order = np.argsort(-self.score, kind="stable")
-        own, other = (
-            np.minimum(np.searchsorted(-each.score, -score[order]), len(each.score) - 1)
-            for each, score in ((counts, self.score), (self.counts, self.own_score))
-        )
-        return own, other
-
-    def _ends(self, counts: ScoreCounts, at: float | None) -> list[int]:
-        """Return the first cells of what lies on either side of the threshold."""
-        return [0] if at is None else [0, counts.head_cells(at).stop]
+        return cell_of(counts, self.score[order]), cell_of(self.counts, self.own_score[order])
 
     def squares(
         self,
         counts: ScoreCounts,
         first: MassGradient,
         second: MassGradient,
-        likely: FloatArray,
-        at: float | None,
+        own_chance: FloatArray,
+        threshold: float | None,
     ) -> FloatArray:
         """Return the mean square of what a verdict moves the difference, by the first's cells.
 
@@ -117,14 +113,15 @@ class Rival:
         share much of what they know): among rows that the first scores alike, these are the
         positive ones.
         """
-        own, other = self._cells(counts)
-        squares = (first.turned[own] - second.turned[other]) ** 2
-        ends = self._ends(counts, at)
-        return _local_means(own, squares, np.sqrt(likely[other]), len(counts.score), ends)
+        cell, own_cell = self._cells(counts)
+        squares = (first.turned[cell] - second.turned[own_cell]) ** 2
+        weight = np.sqrt(own_chance[own_cell])
+        ends = _first_cells(counts, threshold)
+        return _local_means(cell, squares, weight, len(counts.score), ends)
 
 
 @dataclass(frozen=True, eq=False)
-class RivalRows:
+class RowsByBoth:
     """Hold some unlabeled rows by both models, which stand for all of their stratum.
 
     Attributes
@@ -146,53 +143,70 @@ class RivalRows:
     rows_each: FloatArray
 
     @classmethod
-    def of(cls, rival: Rival, counts: ScoreCounts, design: ReviewDesign) -> "RivalRows":
+    def of(cls, model: SecondModel, counts: ScoreCounts, design: ReviewDesign) -> "RowsByBoth":
         """Choose of the sampled rows; nearly all that the second model scores high in a stratum."""
-        stratum = design.stratum_of(rival.score)
-        order = np.lexsort((-rival.own_score, stratum))
+        stratum = design.stratum_of(model.score)
+        order = np.lexsort((-model.own_score, stratum))
         starts = np.searchsorted(stratum[order], np.arange(design.n_strata + 1))
-        chosen, each = [], []
+        chosen, stands_for = [], []
         for h, (first, many) in enumerate(zip(starts[:-1], np.diff(starts), strict=True)):
             if many == 0:
                 continue
             steps = np.floor(FARTHER ** np.arange(np.log(many) / np.log(FARTHER)))
             ends = np.unique([0.0, *steps, many]).astype(np.intp)
             chosen.append(order[first + (ends[:-1] + ends[1:] - 1) // 2])
-            each.append(np.diff(ends) * (design.n_unlabeled[h] / many))
-        rows, number = np.concatenate(chosen), np.concatenate(each)
-        order = np.argsort(-rival.score[rows], kind="stable")
+            stands_for.append(np.diff(ends) * (design.n_unlabeled[h] / many))
+        rows, number = np.concatenate(chosen), np.concatenate(stands_for)
+        order = np.argsort(-model.score[rows], kind="stable")
         rows, number = rows[order], number[order]
-        own, other = (
-            np.minimum(np.searchsorted(-each.score, -score[rows]), len(each.score) - 1)
-            for each, score in ((counts, rival.score), (rival.counts, rival.own_score))
-        )
-        return cls(rival.score[rows], stratum[rows], own, other, number)
+        score, own_score = model.score[rows], model.own_score[rows]
+        cells = cell_of(counts, score), cell_of(model.counts, own_score)
+        return cls(score, stratum[rows], *cells, number)
 
     def chance(self, plan_chance: FloatArray, own_chance: FloatArray) -> FloatArray:
         """Return the chance of each row by both models' cells; its mean in a stratum is kept.
 
         The second model's counts by the root, since models share much of what they know.
         """
-        known, more = plan_chance[self.plan_cell], np.sqrt(own_chance[self.own_cell])
-        had, got = (
-            np.bincount(self.stratum, self.rows_each * each) for each in (known, known * more)
+        by_plan, factor = plan_chance[self.plan_cell], np.sqrt(own_chance[self.own_cell])
+        before, after = (
+            np.bincount(self.stratum, self.rows_each * chance)
+            for chance in (by_plan, by_plan * factor)
         )
-        return np.minimum(known * more * (had / np.maximum(got, 1e-300))[self.stratum], MOST)
+        kept = (before / np.maximum(after, 1e-300))[self.stratum]
+        return np.minimum(by_plan * factor * kept, MOST)
+
+
+def require_second(second: SecondModel | None, goal: str) -> SecondModel:
+    """Return the second model of a goal that is a difference; raise if there is none."""
+    if second is None:
+        raise InputError(f"the goal {goal} needs the scores of two models", argument="goal")
+    return second
+
+
+def cell_of(counts: ScoreCounts, score: FloatArray) -> IntArray:
+    """Return the cell of each score, the last one of those below all cells."""
+    return np.minimum(np.searchsorted(-counts.score, -score), len(counts.score) - 1)
+
+
+def _first_cells(counts: ScoreCounts, threshold: float | None) -> list[int]:
+    """Return the first cells of what lies on either side of the threshold."""
+    return [0] if threshold is None else [0, counts.head_cells(threshold).stop]
 
 
 def _local_means(
     cell: IntArray, value: FloatArray, weight: FloatArray, n_cells: int, ends: list[int]
 ) -> FloatArray:
     """Return the weighted mean of a value over neighbouring rows, for each cell between ends."""
-    found = np.zeros(n_cells)
+    means = np.zeros(n_cells)
     for low, high in zip(ends, [*ends[1:], n_cells], strict=True):
         inside = np.flatnonzero((cell >= low) & (cell < high))
         if not len(inside):
             continue
-        starts = np.arange(0, len(inside), ROWS_A_MEAN)
+        starts = np.arange(0, len(inside), ROWS_PER_MEAN)
         sizes = np.diff(np.append(starts, len(inside)))
         middle = np.add.reduceat(cell[inside], starts) / sizes
         total = np.add.reduceat(weight[inside], starts)
         sums = np.add.reduceat((weight * value)[inside], starts)
-        found[low:high] = np.interp(np.arange(low, high), middle, sums / np.maximum(total, 1e-300))
-    return found
+        means[low:high] = np.interp(np.arange(low, high), middle, sums / np.maximum(total, 1e-300))
+    return means

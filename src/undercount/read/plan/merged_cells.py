@@ -1,4 +1,4 @@
-"""Fewer cells of counts: neighbours joined, where borders of strata allow it."""
+"""Fewer cells of counts: neighbours merged, where borders of strata allow it."""
 
 import numpy as np
 
@@ -6,13 +6,13 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 
 
-def join_cells(
+def merge_cells(
     counts: ScoreCounts,
     most: int,
     threshold: float | None = None,
     edges: FloatArray | None = None,
 ) -> ScoreCounts:
-    """Join neighbouring cells of a stratum, and of one side of the threshold, if there are many.
+    """Merge neighbouring cells of a stratum, and of one side of the threshold, if there are many.
 
     Of about so many cells as are left each holds as large a part of the labelled positives and of
     the unlabeled rows together.
@@ -27,8 +27,8 @@ def join_cells(
     split = np.searchsorted(-counts.score, -np.array(borders, dtype=float), side="right")
     first = np.union1d(first, split[split < len(rows)])
     last = np.append(first[1:], len(rows)) - 1
-    joined = (
-        np.add.reduceat(each, first)
-        for each in (counts.positive, counts.negative, counts.unlabeled)
+    merged = (
+        np.add.reduceat(rows_of_class, first)
+        for rows_of_class in (counts.positive, counts.negative, counts.unlabeled)
     )
-    return ScoreCounts.from_counts(counts.score[last], *joined)
+    return ScoreCounts.from_counts(counts.score[last], *merged)

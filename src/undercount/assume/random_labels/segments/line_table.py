@@ -20,7 +20,6 @@ from undercount.estimate import Estimate
 from undercount.infer.estimated_share import SHARES, leaves_room
 from undercount.infer.heads import HeadCounts, head_spread, two_sided_z
 from undercount.infer.labelled import naive_area, naive_point
-from undercount.infer.metric_name import parse_metric
 from undercount.infer.metric_row import MetricRow, grows
 from undercount.infer.mixture import TOLERANCE, MixtureDesign, Target, stack_designs
 from undercount.infer.sensitivity import CHANCE
@@ -35,7 +34,7 @@ from undercount.shares import Shares
 
 
 @dataclass(frozen=True, eq=False)
-class SegmentTable:
+class LineTable:
     """Hold the rows of many segments above one threshold, and what is known of their positives."""
 
     segments: tuple[Hashable, ...]
@@ -54,7 +53,7 @@ class SegmentTable:
         threshold: float,
         target: Target,
         confidence_level: float,
-    ) -> "SegmentTable":
+    ) -> "LineTable":
         """Take the segments that are of the plain case."""
         kept = [key for key, held in hidden.items() if _is_plain(held)]
         kinds = {_kind(hidden[key]) for key in kept}
@@ -72,13 +71,12 @@ class SegmentTable:
 
     def rows(self, metrics: Sequence[str]) -> dict[Hashable, tuple[MetricRow, ...]]:
         """Return the metric rows of the segments whose numbers exist without a doubt."""
-        names = [self._plain_metric(each) for each in metrics]
-        if not self.segments or any(name is None for name in names):
+        if not self.segments or not all(map(self._fits_metric, metrics)):
             return {}
         with collect_warnings(UndefinedMetricWarning):
             points = [naive_point(each, self.threshold) for each in self.counts]
-            naive = {name: [float(getattr(each, str(name))) for each in points] for name in names}
-        columns = [self._metric_rows(str(name), naive[name]) for name in names]
+            naive = {name: [float(getattr(each, name)) for each in points] for name in metrics}
+        columns = [self._metric_rows(name, naive[name]) for name in metrics]
         fits = self._fits()
         return {
             segment: tuple(column[i] for column in columns)
@@ -86,13 +84,11 @@ class SegmentTable:
             if fits[i]
         }
 
-    def _plain_metric(self, text: str) -> str | None:
-        """Return the name of a metric at this very threshold, or nothing."""
-        name = parse_metric(text)
-        same = name.top is None and name.threshold in (None, self.threshold)
+    def _fits_metric(self, metric: str) -> bool:
+        """Whether a metric is one at a threshold, and has its variance from the cells alone."""
         # The share flagged has a variance of its own in a population.
-        own = name.metric == "predicted_positive_rate" and self.target == "population"
-        return name.metric if same and not own and name.metric in metric_names() else None
+        own = metric == "predicted_positive_rate" and self.target == "population"
+        return not own and metric in metric_names()
 
     def _design(self, shares: Sequence[Shares]) -> MixtureDesign:
         """Return one design for all segments."""

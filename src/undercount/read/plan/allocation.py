@@ -8,7 +8,7 @@ from undercount.curve import FloatArray
 from undercount.infer.reviews.verdicts import IntArray
 
 # Part of the budget that is spread over all rows, so that every metric can be estimated.
-FLOOR = 0.1
+EVEN_PART = 0.1
 
 
 def allocate(wanted: FloatArray, rows: FloatArray, budget: int) -> IntArray:

@@ -15,8 +15,6 @@ from undercount.infer.mixture import CHANCE
 from undercount.prevalence.upper_bound import upper_bound
 from undercount.shares import Shares
 
-# Parts of the rows by score in which segments are compared.
-STRATA = 20
 RISK = 0.05
 FEWEST_ROWS = 5
 WRONG = (
@@ -69,7 +67,7 @@ def shares_by_scores(
     a + (1 - a)(w̄ of the segment - w̄ of all) / (w̄ of labels - w̄ of all), a being the share of all
     unlabeled rows. Labels take no part in it but as a sample of scores, so that it does not matter
     how often a segment is labelled. w is the part of labels among rows of like score. Tables are
-    those of `tabulate`, labelled and unlabeled rows of each such part.
+    those of `tables_of`, labelled and unlabeled rows of each such part.
 
     Notes
     -----
@@ -82,7 +80,7 @@ def shares_by_scores(
     --------
     >>> import numpy as np
     >>> import undercount as uc
-    >>> from undercount.read.one_label_frequency import shares_by_scores
+    >>> from undercount.assume.random_labels.segments.one_label_frequency import shares_by_scores
     >>> tables = {"a": np.array([[0, 20], [900, 100]]), "b": np.array([[0, 80], [900, 100]])}
     >>> known = uc.Shares(0.1)
     >>> each = {"a": uc.Estimate(0.04, 0.02, 0.06), "b": uc.Estimate(0.16, 0.12, 0.2)}
@@ -167,7 +165,7 @@ def rule_out(
     Examples
     --------
     >>> import undercount as uc
-    >>> from undercount.read.one_label_frequency import rule_out
+    >>> from undercount.assume.random_labels.segments.one_label_frequency import rule_out
     >>> parts = {"a": uc.ScoreCounts.from_counts([2, 1], [50, 0], [0, 0], [50, 450])}
     >>> sure, unsure = uc.Estimate(0.4, 0.35, 0.45, 0.025), uc.Estimate(0.4, 0.02, 0.8, 0.2)
     >>> list(rule_out(parts, {"a": sure}, 1.0, 2)), list(rule_out(parts, {"a": unsure}, 1.0, 2))
@@ -266,7 +264,8 @@ def known_frequency_check(
 
     Examples
     --------
-    >>> from undercount.read.one_label_frequency import known_frequency_check
+    >>> from undercount.assume.random_labels.segments import one_label_frequency
+    >>> known_frequency_check = one_label_frequency.known_frequency_check
     >>> known_frequency_check({"a": 50, "b": 52}, {"a": 100, "b": 100}, 2) is None
     True
     >>> known_frequency_check({"a": 50, "b": 20}, {"a": 100, "b": 100}, 2).level
@@ -295,80 +294,6 @@ def known_frequency_check(
         f"are labelled in {most!r}, {percent(rate[least])} in {least!r}",
         "read each segment by itself, or give all rows their labelling chances",
     )
-
-
-def score_edges(counts: ScoreCounts) -> FloatArray:
-    """Return scores that cut the rows into about equal parts."""
-    score = counts.score[::-1]
-    before = np.cumsum((counts.positive + counts.unlabeled)[::-1])
-    place = np.searchsorted(before, before[-1] * np.arange(1, STRATA) / STRATA)
-    return np.unique(score[place])
-
-
-def label_edges(counts: ScoreCounts) -> FloatArray:
-    """Return scores that cut the labelled rows into about equal parts."""
-    before = np.cumsum(counts.positive)
-    place = np.searchsorted(before, before[-1] * np.arange(1, STRATA + 1) / STRATA - 1e-9)
-    return np.unique(counts.score[place.clip(max=len(before) - 1)])
-
-
-def frequency_edges(counts: ScoreCounts) -> FloatArray:
-    """Return the scores at which segments are asked whether they are labelled alike."""
-    return np.union1d(score_edges(counts), label_edges(counts))
-
-
-def keeps_apart(counts: ScoreCounts, edges: FloatArray) -> bool:
-    """Tell whether no merged cell has rows on both sides of any edge.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import undercount as uc
-    >>> from undercount.read.one_label_frequency import keeps_apart
-    >>> y, score = [1, None, None, None], [4.0, 3.0, 2.0, 1.0]
-    >>> some = uc.ScoreCounts.from_rows(y, score, compact=True)
-    >>> more = uc.ScoreCounts.from_rows(y, score, compact=True, knots=[2.0])
-    >>> [keeps_apart(counts, np.array([2.0])) for counts in (some, more)]
-    [False, True]
-    """
-    size = len(counts.score)
-    stop = size - np.searchsorted(counts.score[::-1], edges)
-    exact = (stop > 0) & (counts.score[stop - 1] == edges)
-    inside = (stop < size) & counts.merged[np.minimum(stop, size - 1)] & ~exact
-    return not inside.any()
-
-
-def join_cells(
-    tables: Mapping[Hashable, FloatArray], edges: FloatArray, kept: FloatArray
-) -> dict[Hashable, FloatArray]:
-    """Return the same tables between fewer edges.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from undercount.read.one_label_frequency import join_cells
-    >>> join_cells({"a": np.array([[1, 2, 4]])}, np.array([0.1, 0.5]), np.array([0.5]))
-    {'a': array([[3, 4]])}
-    """
-    starts = np.append(0, np.searchsorted(edges, kept) + 1)
-    return {key: np.add.reduceat(table, starts, axis=1) for key, table in tables.items()}
-
-
-def tabulate(
-    edges: FloatArray, score: FloatArray, labelled: FloatArray, unlabeled: FloatArray
-) -> FloatArray:
-    """Return the labelled and the unlabeled rows between each two edges.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from undercount.read.one_label_frequency import tabulate
-    >>> tabulate(np.array([0.5]), np.array([0.9, 0.5, 0.1]), np.array([1, 0, 0]), np.ones(3))
-    array([[0., 1.],
-           [1., 2.]])
-    """
-    place = np.searchsorted(edges, score, side="right")
-    return np.stack([np.bincount(place, each, len(edges) + 1) for each in (labelled, unlabeled)])
 
 
 def _misfit(
