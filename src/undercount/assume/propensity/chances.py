@@ -30,6 +30,7 @@ from undercount.infer.area_gradients import (
     weights_there,
 )
 from undercount.infer.area_intervals import area_estimate
+from undercount.infer.difference import Contributions
 from undercount.infer.heads import (
     HeadCounts,
     RatePoint,
@@ -696,6 +697,10 @@ class Chances:
     ) -> FloatArray:
         """Return the same of anything that moves with weighted counts."""
         return self.by_unit(self._row_moves(moves, _row_values(counts, of_cells))) * self._of_few
+
+    def contributions(self, units: FloatArray, labels: FloatArray) -> Contributions:
+        """Return what units and labels add to an estimate, with the error of estimated delays."""
+        return Contributions(units, self.freedom, labels, self.delay_variance)
 
     def label_adds(self, metric: str, threshold: float | None = None) -> FloatArray:
         """Return what each label adds to a metric, through which the error of delays reaches it."""

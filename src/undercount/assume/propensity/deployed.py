@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, replace
 
-from undercount.assume.propensity.chances import NEEDS, Chances
+from undercount.assume.propensity.chances import Chances
 from undercount.estimate import Estimate
-from undercount.infer.deployed import CellValues, Deployment
+from undercount.infer.deployed import CellValues, Deployment, cell_values, lift_scale
+from undercount.infer.difference import Contributions
+from undercount.infer.metric_at import MetricAt
 from undercount.infer.mixture import MixtureDesign
 from undercount.infer.variance import Spread
 from undercount.shares import Shares
@@ -43,7 +45,18 @@ class ChancesDeployment(Deployment):
 
     def needs(self, metric: str) -> tuple[str, ...]:  # noqa: ARG002 - all rest on the chances
         """Name what a metric there rests on here."""
-        return NEEDS
+        return self.chances.needs
+
+    def contributions(self, at: MetricAt) -> Contributions:
+        """Return what each independent unit of the rows adds to a metric there."""
+        of_cells = cell_values(self.counts, at.threshold)
+        moves = self.moves(self.chances.design(self.counts), at.metric, at.threshold)
+        adds = (
+            self.chances.influence_of(self.counts, moves, of_cells),
+            self.chances.label_adds_of(self.counts, moves, of_cells),
+        )
+        scale = lift_scale(at.metric, self.prevalence)[1]
+        return self.chances.contributions(*adds).scaled(scale)
 
     def ranked(self, shares: Shares) -> Estimate:  # noqa: ARG002 - chances tell the share
         """Return the ROC AUC, which is the same there."""

@@ -1,22 +1,16 @@
 """Rows whose labels were given with chances of their own, with every question they answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.base import Basis, OddsWords, Pairing, Recovery
+from undercount.assume.base import Basis, OddsWords, Recovery
 from undercount.assume.propensity.chances import NEEDS, Chances
 from undercount.assume.propensity.deployed import ChancesDeployment
-from undercount.assume.propensity.differences import (
-    chance_differences,
-    deployed_chance_differences,
-    top_differences,
-)
-from undercount.assume.random_labels.recovery import estimate_top, threshold_checks
+from undercount.assume.random_labels.recovery import threshold_checks
 from undercount.checks.checklist import checklist, clusters_check, fit_check, with_warnings
 from undercount.checks.fair_sample import (
     balance_check,
@@ -30,13 +24,12 @@ from undercount.curve import FloatArray, OperatingCurve
 from undercount.errors import CODES, Check, LibraryWarning
 from undercount.estimate import Estimate, Interval
 from undercount.infer.decisions import BestThreshold, Goal, ThresholdSearch
-from undercount.infer.difference import TARGET_OF, Difference, Question, carried_over, holm_adjusted
+from undercount.infer.difference import Contributions
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_row import MetricRow
-from undercount.infer.mixture import Target, design_of
+from undercount.infer.mixture import Target
 from undercount.infer.scored_rows import ScoredRows
 from undercount.infer.sensitivity import BreakEven
-from undercount.infer.workload import WORKLOAD_METRICS, Workload, cut_models
 from undercount.metric_facts import FACTS
 from undercount.shares import Shares
 
@@ -214,70 +207,18 @@ class ChancesRecovery(Recovery):
         found += threshold_checks(self.counts, None, self.used.threshold)
         return with_warnings(found, warned, given=True)
 
-    def pair(
-        self,
-        models: Mapping[str, Recovery],
-        tables: Mapping[str, Mapping[str, Estimate]],  # noqa: ARG002 - read from the rows
-        thresholds: Mapping[str, float],
-        question: Question,
-        top: Any,
-    ) -> "ChancesPairing":
-        """Put models side by side."""
-        known = {name: cast("ChancesRecovery", each) for name, each in models.items()}
-        return ChancesPairing(known, thresholds, question, top)
+    def for_target(self, target: Target) -> "ChancesRecovery":
+        """Return the recovery with intervals that speak of another target."""
+        return replace(self, target=target, chances=replace(self.chances, target=target))
 
-
-@dataclass(frozen=True, eq=False)
-class ChancesPairing(Pairing):
-    """Models whose labels have chances of their own, side by side."""
-
-    recoveries: Mapping[str, ChancesRecovery]
-    thresholds: Mapping[str, float]
-    question: Question
-    top: Any
-
-    @cached_property
-    def models(self) -> dict[str, Chances]:
-        """The rows of each model with their chances."""
-        return {name: each.chances for name, each in self.recoveries.items()}
-
-    def differences(self, metrics: Sequence[str]) -> tuple[Difference, ...]:
-        """Return the differences of every pair, metric by metric."""
-        about = self.thresholds, self.question
-        found = [chance_differences(self.models, metric, *about) for metric in metrics]
-        return tuple(difference for each in found for difference in holm_adjusted(each))
-
-    def workload(self) -> Workload | None:
-        """Compare what models find among as many flagged rows, if a number was asked for."""
-        if self.top is None:
-            return None
-        first = next(iter(self.recoveries.values()))
-        shares, target = first.shares, TARGET_OF[self.question]
-        design = design_of(first.counts, shares, shares.sampling, target)
-        used = {name: each.used for name, each in self.recoveries.items()}
-        cut = cut_models(used, design, self.thresholds, self.top)
-        estimates = {
-            name: {metric: estimate_top(each, metric, cut.size) for metric in WORKLOAD_METRICS}
-            for name, each in self.recoveries.items()
-        }
-        values = {
-            name: {metric: estimate.value for metric, estimate in each.items()}
-            for name, each in estimates.items()
-        }
-        found = [
-            difference
-            for metric in WORKLOAD_METRICS
-            for difference in holm_adjusted(
-                top_differences(self.models, metric, cut.size, self.question)
-            )
-        ]
-        about = cut.last, cut.tied, tuple(found)
-        return Workload(cut.size, cut.chosen, values, *about, estimates)
-
-    def carried(self, metrics: Sequence[str], prevalence: float) -> tuple[Difference, ...]:
-        """Return the differences where another share of rows is positive."""
-        found = [
-            deployed_chance_differences(self.models, metric, self.thresholds, prevalence)
-            for metric in metrics
-        ]
-        return tuple(carried_over(each) for some in found for each in holm_adjusted(some))
+    def contributions(self, at: MetricAt) -> Contributions:
+        """Return what each independent unit of the rows adds to a metric."""
+        chances = self.chances
+        if at.prevalence is not None:
+            return ChancesDeployment.of(chances, at.prevalence, at.threshold).contributions(at)
+        if at.top is not None:
+            adds = chances.top_influence(at.metric, at.top), chances.top_adds(at.metric, at.top)
+        else:
+            place = at.metric, at.threshold
+            adds = chances.influence(*place), chances.label_adds(*place)
+        return chances.contributions(*adds)

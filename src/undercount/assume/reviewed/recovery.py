@@ -13,10 +13,10 @@ from undercount.assume.base import (
     Pairing,
     Recovery,
     ReviewFacts,
+    estimate_top,
 )
 from undercount.assume.random_labels.recovery import (
     clustered_design,
-    estimate_top,
     label_checks,
     threshold_checks,
 )
