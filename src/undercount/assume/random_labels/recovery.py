@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from undercount.assume.base import Basis, Pairing, Recovery, Unknowns
+from undercount.assume.base import Basis, Pairing, Recovery, Unknowns, estimate_top
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.random_labels.bias_bounds import bound_metric, follows_bias
 from undercount.assume.random_labels.deployed_differences import (
@@ -34,7 +34,6 @@ from undercount.errors import (
     InputError,
     LibraryWarning,
     check_choice,
-    collect_warnings,
     named,
 )
 from undercount.estimate import Estimate, Interval
@@ -410,10 +409,3 @@ class RandomLabelsPairing(Pairing):
             for name, model in self.paired.models.items()
         }
         return {"unlabeled_prevalence": shares, **values}
-
-
-def estimate_top(recovery: Recovery, metric: str, size: float) -> Estimate:
-    """Estimate a metric of so many of the highest rows, as an evaluation does."""
-    at = MetricAt(metric, top=size)
-    with collect_warnings():  # the table has warned
-        return recovery.raise_top(recovery.estimate(at), at)
