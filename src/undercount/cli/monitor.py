@@ -87,7 +87,7 @@ def _monitor(data: tuple[str, ...], options: dict[str, Any]) -> "Monitoring":
     from undercount.cli.inputs import refuse_no_score  # noqa: PLC0415 - DuckDB
     from undercount.count.files import read_dated  # noqa: PLC0415
     from undercount.prevalence.late_labels import read_until  # noqa: PLC0415
-    from undercount.read.monitoring import monitor as follow  # noqa: PLC0415
+    from undercount.read.monitor import monitor as follow  # noqa: PLC0415
 
     columns = [options["observed"], options["found"]]
     if options["observed"] == options["found"]:

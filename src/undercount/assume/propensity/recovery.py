@@ -62,6 +62,8 @@ class ChancesRecovery(Recovery):
     ----------
     chances : Chances
         The rows with their chances, and what is read from them.
+    of_every_row : array, optional
+        The chances that were given, of unlabeled rows too.
 
     Notes
     -----
@@ -70,6 +72,7 @@ class ChancesRecovery(Recovery):
     """
 
     chances: Chances
+    of_every_row: FloatArray | None = None
 
     @cached_property
     def basis(self) -> Basis:
@@ -94,6 +97,13 @@ class ChancesRecovery(Recovery):
     def usable(self) -> NDArray[np.bool_] | None:
         """Which of the rows that were given are old enough; None: all."""
         return None if self.chances.late is None else self.chances.late.usable_
+
+    @property
+    def label_chances(self) -> FloatArray | None:
+        """The chances of independent rows without weights, if all of them have one."""
+        alone = self.used.clusters is None and not self.counts.weighted
+        known = self.of_every_row is not None and bool(np.isfinite(self.of_every_row).all())
+        return self.of_every_row if alone and known else None
 
     def take(self, used: ScoredRows, place: NDArray[np.intp], target: Target) -> "ChancesRecovery":
         """Return the recovery of some of the rows, which are a part of these."""
