@@ -304,6 +304,15 @@ class RecountsEveryScore(Protocol):
         ...
 
 
+class LabelDates(NamedTuple):
+    """Hold the date of each row and of its label, as `DelayedLabels` takes them."""
+
+    observed: Any
+    found: Any
+    until: Any = None
+    found_eventually: float = 1.0
+
+
 class Wanted(NamedTuple):
     """What is asked of every model alike.
 
@@ -355,6 +364,11 @@ class Assumption(ABC):
     def apart(self) -> bool:
         """Whether labelled and unlabeled rows were sampled separately (case-control)."""
         return False
+
+    @property
+    def dates(self) -> "LabelDates | None":
+        """Dates of rows and labels, if labels are still arriving; None: all are here."""
+        return None
 
     @property
     def fits_columns(self) -> bool:
@@ -663,6 +677,15 @@ class Recovery(ABC):
     def take(self, used: ScoredRows, place: IntArray, target: Target) -> "Recovery":  # noqa: ARG002
         """Return the recovery of some of the rows, which are a part of these."""
         raise self.not_identified("a part of the rows", "evaluate these rows by themselves")
+
+    @property
+    def label_chances(self) -> FloatArray | None:
+        """Chance, up to a factor, that each row would carry a label if it were positive.
+
+        None where labels of single rows are not told apart: rows that are not here, weighted or
+        in clusters, or labels that were not given to a sample of the positives.
+        """
+        return None
 
     @property
     def further_needs(self) -> tuple[str, ...]:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from undercount.assume.base import Assumption, Wanted
+from undercount.assume.base import Assumption, LabelDates, Wanted
 from undercount.assume.propensity.chances import Chances
 from undercount.assume.propensity.recovery import ChancesRecovery
 from undercount.assume.standing.recovery import shares_told
+from undercount.count.arrays import read_floats
 from undercount.errors import InputError
 from undercount.infer.scored_rows import UNLABELED, RecountableRows, ScoredRows
 from undercount.prevalence.late_labels import LateLabels
@@ -91,7 +92,11 @@ class LabelPropensity(Assumption):
         found = {first: chances}
         for name, other in others:
             found[name] = replace(chances, score=other.rows("chance").scores)
-        return recover_chances(models, found, wanted)
+        recoveries = recover_chances(models, found, wanted)
+        if self.fits_columns:
+            return recoveries
+        every = read_floats(self.chance, "chance")
+        return {name: replace(each, of_every_row=every) for name, each in recoveries.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +156,15 @@ class DelayedLabels(Assumption):
     def with_columns(self, columns: Mapping[str, Any]) -> "DelayedLabels":
         """Return the same with columns that were taken out of a frame."""
         return replace(self, **columns) if columns else self
+
+    @property
+    def dates(self) -> LabelDates:
+        """Dates of rows and labels: those given, or those that delays were fitted to before."""
+        if self.observed is not None:
+            return LabelDates(self.observed, self.found, self.until, self.found_eventually)
+        rows = self.late.rows_
+        found = rows.observed + rows.delay
+        return LabelDates(rows.observed, found, rows.until, self.late.found_eventually)
 
     @cached_property
     def late(self) -> LateLabels:

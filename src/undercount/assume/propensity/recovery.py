@@ -16,6 +16,7 @@ from undercount.checks.fair_sample import (
     found_check,
     mature_checks,
 )
+from undercount.curve import FloatArray
 from undercount.errors import Check
 
 LIGHTS = {
@@ -46,11 +47,18 @@ PLAN_WORDS = {
 class ChancesRecovery(StandingRecovery):
     """Labelled rows that stand for as many positives as their chance of a label says.
 
+    Attributes
+    ----------
+    of_every_row : array, optional
+        The chances that were given, of unlabeled rows too.
+
     Notes
     -----
     Assumes: each positive was labelled by itself with its chance, and none of them is 0.
     Wrong when: chances were estimated from few rows, or miss what decided who was looked at.
     """
+
+    of_every_row: FloatArray | None = None
 
     @property
     def chances(self) -> Chances:
@@ -81,6 +89,13 @@ class ChancesRecovery(StandingRecovery):
     def usable(self) -> NDArray[np.bool_] | None:
         """Which of the rows that were given are old enough; None: all."""
         return None if self.chances.late is None else self.chances.late.usable_
+
+    @property
+    def label_chances(self) -> FloatArray | None:
+        """The chances of independent rows without weights, if all of them have one."""
+        alone = self.used.clusters is None and not self.counts.weighted
+        known = self.of_every_row is not None and bool(np.isfinite(self.of_every_row).all())
+        return self.of_every_row if alone and known else None
 
     @property
     def no_gamma_words(self) -> str:
