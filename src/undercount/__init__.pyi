@@ -53,8 +53,8 @@ from .read.compare import compare as compare
 from .read.comparisons import Comparisons as Comparisons
 from .read.evaluate import evaluate as evaluate
 from .read.evaluation import Evaluation as Evaluation
+from .read.monitor import monitor as monitor
 from .read.monitoring import Monitoring as Monitoring
-from .read.monitoring import monitor as monitor
 from .read.plan.plan_reviews import plan_reviews as plan_reviews
 from .read.plan.review_plan import ReviewPlan as ReviewPlan
 from .read.plan.strata import design_reviews as design_reviews

@@ -45,6 +45,12 @@ class Assumption:
         models = models or {"one": rows.SCORE, "other": rows.OTHER}
         return self._call(uc.compare, self.labels, models, **more)
 
+    def monitor(self, **more):
+        """Follow the rows over time; dates of labels are told by the assumption alone."""
+        assumed = self.assume or uc.RandomLabels()
+        dates = {} if assumed.dates else {"observed": rows.OBSERVED, "label": self.labels}
+        return uc.monitor(rows.SCORE, assume=assumed, **dates, **more)
+
     def measure(self, metric, **more):
         return getattr(uc.metrics, metric)(self.labels, rows.SCORE, assume=self.assume, **more)
 
@@ -116,6 +122,9 @@ class SelectionAssumption(Assumption):
 
     def compare(self, models=None, **more):  # noqa: ARG002 - whatever is asked
         raise AbsentError("compare")
+
+    def monitor(self, **more):  # noqa: ARG002
+        raise AbsentError("monitor")
 
     def measure(self, metric, **more):  # noqa: ARG002
         raise AbsentError("uc.metrics")

@@ -333,6 +333,14 @@ def ask_compare_by(assumed):
     }
 
 
+@feature("monitor")
+def ask_monitor(assumed):
+    monitoring = assumed.monitor(threshold=THRESHOLD)
+    rows = {row.period: row.precision for row in monitoring.rows if row.precision is not None}
+    looks = [] if monitoring.alarm is None else list(monitoring.alarm.looks[-1][1:])
+    return {**monitoring.metrics, **rows, "alarm": looks}
+
+
 @feature("thresholds")
 def ask_thresholds(assumed):
     evaluation = assumed.evaluate(threshold=[THRESHOLD, 0.7], top=[TOP, 2 * TOP])

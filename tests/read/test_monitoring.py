@@ -12,7 +12,7 @@ import undercount as uc
 from undercount.cli.main import main
 from undercount.errors import collect_warnings
 from undercount.prevalence import LateLabels
-from undercount.read.alarm import CHANGES, find_evidence, start_weights
+from undercount.read.alarm import CHANGES, FlaggedDays, find_evidence, start_weights
 
 SPAN, CUT = 460, 1.3
 
@@ -398,7 +398,7 @@ def test_evidence_is_the_chance_of_what_was_seen_over_that_without_a_change():
     falls = np.mean([chance(part * rates) / same for part in CHANGES])
     odds = [rates / part / (1 - rates + rates / part) for part in CHANGES]
     rises = np.mean([chance(rate) / same for rate in odds])
-    made = find_evidence(late, np.ones(200, bool), start, np.array([end]))
+    made = find_evidence(FlaggedDays(late, np.ones(200, bool)), start, np.array([end]))
     weight = start_weights(1)[0]
     np.testing.assert_allclose(made[0] - 1, weight * (np.array([falls, rises]) - 1), rtol=2e-3)
 
@@ -527,7 +527,7 @@ def test_what_is_no_change_of_precision_raises_no_alarm(design):
         with collect_warnings():
             late = LateLabels().fit(seen, found, until=SPAN)
         looks = np.arange(97.0, SPAN + 1, 7.0)
-        alarms.append(find_evidence(late, score >= CUT, 90.0, looks).max() >= 2 / 0.05)
+        alarms.append(find_evidence(FlaggedDays(late, score >= CUT), 90.0, looks).max() >= 2 / 0.05)
     assert np.mean(alarms) <= 0.05
 
 

@@ -5,6 +5,7 @@ becomes a `Recovery` of each: the completed labels with their sources of error. 
 recovery and know no assumption by name, so that a new one is a subclass of each, in one file.
 """
 
+import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -18,23 +19,39 @@ from numpy.typing import NDArray
 from undercount.assume.segments import SegmentRecoveries
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve, OperatingPoint
-from undercount.errors import NOT_IDENTIFIED, Check, InputError, LibraryWarning, named
+from undercount.errors import (
+    NOT_IDENTIFIED,
+    Check,
+    InputError,
+    LibraryWarning,
+    collect_warnings,
+    named,
+)
 from undercount.estimate import Estimate, Interval, round_outward
 from undercount.infer.clusters import Clusters
 from undercount.infer.decisions import BestThreshold, Goal
 from undercount.infer.deployed import read_deploy_prevalence
-from undercount.infer.difference import Difference, Question
+from undercount.infer.difference import (
+    POINTS,
+    TARGET_OF,
+    Contributions,
+    Difference,
+    Question,
+    fixed_difference,
+    holm_adjusted,
+    possible_ends,
+)
 from undercount.infer.labelled import naive_area, naive_point
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_row import MetricRow, grows
-from undercount.infer.mixture import Target
+from undercount.infer.mixture import Target, design_of
 from undercount.infer.resampled import Progress, Resamples
 from undercount.infer.reviews.verdicts import Reviews, working_posterior
 from undercount.infer.scored_rows import ScoredRows
 from undercount.infer.segmented_rows import Segmentation
 from undercount.infer.sensitivity import CHANCE, BreakEven, Over, metric_value
 from undercount.infer.shared_labels import LabelPart
-from undercount.infer.workload import Workload
+from undercount.infer.workload import WORKLOAD_METRICS, Workload, cut_models
 from undercount.metric_facts import FACTS, RIGHT_LABELS
 from undercount.prevalence.consensus.doubts import Doubt
 from undercount.shares import Shares
@@ -287,6 +304,15 @@ class RecountsEveryScore(Protocol):
         ...
 
 
+class LabelDates(NamedTuple):
+    """Hold the date of each row and of its label, as `DelayedLabels` takes them."""
+
+    observed: Any
+    found: Any
+    until: Any = None
+    found_eventually: float = 1.0
+
+
 class Wanted(NamedTuple):
     """What is asked of every model alike.
 
@@ -338,6 +364,11 @@ class Assumption(ABC):
     def apart(self) -> bool:
         """Whether labelled and unlabeled rows were sampled separately (case-control)."""
         return False
+
+    @property
+    def dates(self) -> "LabelDates | None":
+        """Dates of rows and labels, if labels are still arriving; None: all are here."""
+        return None
 
     @property
     def fits_columns(self) -> bool:
@@ -421,17 +452,6 @@ class Recovery(ABC):
     def best_threshold(self, goal: Goal, over: float | None) -> BestThreshold:
         """Return the best threshold for a goal, and what it gains over another."""
 
-    @abstractmethod
-    def pair(
-        self,
-        models: "Mapping[str, Recovery]",
-        tables: Mapping[str, Mapping[str, Estimate]],
-        thresholds: Mapping[str, float],
-        question: Question,
-        top: Any,
-    ) -> "Pairing":
-        """Put models under this assumption side by side; `tables` are their own estimates."""
-
     # -- what follows, unless an assumption knows better -----------------------------------------
 
     @cached_property
@@ -507,6 +527,32 @@ class Recovery(ABC):
         share = self.unknowns.needs if "prevalence" in found.needs else ()
         right = (RIGHT_LABELS,) if found.needs and self.supposes_right_labels else ()
         return replace(found, needs=(*found.needs, *share, *right))
+
+    def contributions(self, at: MetricAt) -> Contributions:
+        """Return what each independent unit of the rows adds to a metric."""
+        raise self.not_identified(f"what single rows add to {at.metric}", "evaluate each model")
+
+    def read_with_units(self, at: MetricAt) -> tuple[Estimate, Contributions]:
+        """Return a metric as it is measured, and what each unit adds to it."""
+        if at.prevalence is not None:
+            return self.carry(at, at.prevalence), self.contributions(at)
+        counts = self.counts_at(at.threshold) if at.top is None else self.counts_for_top
+        return self.measure(at, counts), self.contributions(at)
+
+    def for_target(self, target: Target) -> Self:
+        """Return the recovery with intervals that speak of another target."""
+        return replace(self, target=target)
+
+    def pair(
+        self,
+        models: "Mapping[str, Recovery]",
+        tables: Mapping[str, Mapping[str, Estimate]],  # noqa: ARG002 - read from the rows
+        thresholds: Mapping[str, float],
+        question: Question,
+        top: Any,
+    ) -> "Pairing":
+        """Put models under this assumption side by side; `tables` are their own estimates."""
+        return PairingByRow(models, thresholds, question, top)
 
     @cached_property
     def share_estimated(self) -> bool:
@@ -633,6 +679,15 @@ class Recovery(ABC):
         raise self.not_identified("a part of the rows", "evaluate these rows by themselves")
 
     @property
+    def label_chances(self) -> FloatArray | None:
+        """Chance, up to a factor, that each row would carry a label if it were positive.
+
+        None where labels of single rows are not told apart: rows that are not here, weighted or
+        in clusters, or labels that were not given to a sample of the positives.
+        """
+        return None
+
+    @property
     def further_needs(self) -> tuple[str, ...]:
         """What differences of models rest on beyond what each of them names."""
         return ()
@@ -711,6 +766,104 @@ class Pairing(ABC):
             f"{metric} cannot be followed along a prevalence that is determined",
             code=NOT_IDENTIFIED,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class PairingByRow(Pairing):
+    """Models side by side, each of which says what every unit of the same rows adds to a metric.
+
+    What units add to the one less what they add to the other is what a difference varies by. No
+    prevalence is supposed, so that none turns the order.
+
+    Notes
+    -----
+    Assumes: what the assumption says holds for every model alike.
+    Wrong when: one of the models decided who was labelled, beyond what the assumption says.
+    """
+
+    recoveries: Mapping[str, Recovery]
+    thresholds: Mapping[str, float]
+    question: Question
+    top: Any
+
+    @property
+    def first(self) -> Recovery:
+        """The recovery of the first model; what was drawn is the same for all."""
+        return next(iter(self.recoveries.values()))
+
+    def differences(self, metrics: Sequence[str]) -> tuple[Difference, ...]:
+        """Return the differences of every pair, metric by metric."""
+        return self._all_pairs([{n: self._at(n, m) for n in self.recoveries} for m in metrics])
+
+    def carried(self, metrics: Sequence[str], prevalence: float) -> tuple[Difference, ...]:
+        """Return the differences where another share of rows is positive."""
+        places = [{n: self._at(n, m) for n in self.recoveries} for m in metrics]
+        return self._all_pairs(
+            [{n: replace(at, prevalence=prevalence) for n, at in each.items()} for each in places],
+            "population",
+        )
+
+    def workload(self) -> Workload | None:
+        """Compare what models find among as many flagged rows, if a number was asked for."""
+        if self.top is None:
+            return None
+        shares, target = self.first.shares, TARGET_OF[self.question]
+        design = design_of(self.first.counts, shares, shares.sampling, target)
+        used = {name: each.used for name, each in self.recoveries.items()}
+        cut = cut_models(used, design, self.thresholds, self.top)
+        places = [MetricAt(metric, top=cut.size) for metric in WORKLOAD_METRICS]
+        estimates = {
+            name: {metric: estimate_top(each, metric, cut.size) for metric in WORKLOAD_METRICS}
+            for name, each in self.recoveries.items()
+        }
+        values = {
+            name: {metric: estimate.value for metric, estimate in each.items()}
+            for name, each in estimates.items()
+        }
+        pairs = self._all_pairs([dict.fromkeys(self.recoveries, at) for at in places])
+        return Workload(cut.size, cut.chosen, values, cut.last, cut.tied, pairs, estimates)
+
+    def _at(self, name: str, metric: str) -> MetricAt:
+        return MetricAt(metric, self.thresholds[name] if metric in POINTS else None)
+
+    def _all_pairs(
+        self, asked: Sequence[Mapping[str, MetricAt]], question: Question | None = None
+    ) -> tuple[Difference, ...]:
+        """Return the differences of every pair in each metric, each model at its own place."""
+        question = question or self.question
+        models = {n: each.for_target(TARGET_OF[question]) for n, each in self.recoveries.items()}
+        found: list[Difference] = []
+        for places in asked:
+            answers = {name: models[name].read_with_units(at) for name, at in places.items()}
+            pairs = [
+                _differ(names, answers, places[names[0]].metric, question)
+                for names in itertools.combinations(answers, 2)
+            ]
+            found += holm_adjusted(pairs)
+        return tuple(found)
+
+
+def _differ(
+    names: tuple[str, str],
+    answers: Mapping[str, tuple[Estimate, Contributions]],
+    metric: str,
+    question: Question,
+) -> Difference:
+    """Return the difference of two models by their values and what units add to either."""
+    (one, adds), (other, others) = (answers[name] for name in names)
+    value, chance = one.value - other.value, (adds - others).chance
+    half = chance.quantile(one.confidence_level) * chance.error
+    ends = possible_ends(metric, value, value - half, value + half)
+    method = f"paired, {one.method}"
+    gap = Estimate(value, *ends, chance.error, one.confidence_level, one.needs, method)
+    return fixed_difference(metric, names, gap, chance, question)
+
+
+def estimate_top(recovery: Recovery, metric: str, size: float) -> Estimate:
+    """Estimate a metric of so many of the highest rows, as an evaluation does."""
+    at = MetricAt(metric, top=size)
+    with collect_warnings():  # the table has warned
+        return recovery.raise_top(recovery.estimate(at), at)
 
 
 def at_least(least: float, estimate: Estimate) -> Estimate:

@@ -90,7 +90,7 @@ def _monitor(data: tuple[str, ...], options: Options) -> "Monitoring":
     from undercount.cli.inputs import refuse_no_score  # noqa: PLC0415 - DuckDB
     from undercount.count.files import read_dated  # noqa: PLC0415
     from undercount.prevalence.late_labels import read_until  # noqa: PLC0415
-    from undercount.read.monitoring import monitor as follow  # noqa: PLC0415
+    from undercount.read.monitor import monitor as follow  # noqa: PLC0415
 
     threshold = options["threshold"]
     assert threshold is not None  # noqa: S101 - it is required

@@ -1,7 +1,7 @@
 """The difference of two models in one metric: what it holds, how it varies, and p-values."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -95,6 +95,80 @@ class Chance:
     def p_value(self, score: float) -> float:
         """Return how likely such a quantile or a larger one is, on both sides; NaN of NaN."""
         return 2 * float(stdtr(self.freedom, -score))
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """Hold what each independent unit adds to an estimate: a row, or all rows of a cluster.
+
+    Those of two models on the same rows, one less the other, are those of their difference.
+
+    Attributes
+    ----------
+    units : array
+        What each adds; the variance of the estimate is the sum of their squares.
+    freedom : float
+        Degrees of freedom of Student's quantile.
+    labels : array, optional
+        What each label adds, where the chances of labels are estimates themselves.
+    label_variance : callable, optional
+        The variance that the error of these chances makes of what labels add.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.infer.difference import Contributions
+    >>> one, other = (Contributions(np.array(units), 9.0) for units in ([3.0, 4.0], [3.0, 1.0]))
+    >>> float(one.variance), float((one - other).variance)
+    (25.0, 9.0)
+    """
+
+    units: FloatArray
+    freedom: float
+    labels: FloatArray | None = None
+    label_variance: Callable[[FloatArray], float] | None = None
+
+    @property
+    def variance(self) -> float:
+        """Variance of the estimate."""
+        found = float(self.units @ self.units)
+        if self.labels is None or self.label_variance is None:
+            return found
+        return found + self.label_variance(self.labels)
+
+    @property
+    def chance(self) -> Chance:
+        """How the estimate varies."""
+        return Chance(math.sqrt(self.variance), self.freedom)
+
+    def __sub__(self, other: "Contributions") -> "Contributions":
+        labels = None
+        if self.labels is not None and other.labels is not None:
+            labels = self.labels - other.labels
+        return replace(self, units=self.units - other.units, labels=labels)
+
+    def scaled(self, factor: float) -> "Contributions":
+        """Return those of the estimate times a factor."""
+        labels = None if self.labels is None else factor * self.labels
+        return replace(self, units=factor * self.units, labels=labels)
+
+
+def fixed_difference(
+    metric: str, names: tuple[str, str], estimate: Estimate, chance: Chance, question: Question
+) -> Difference:
+    """Return the difference of two models whose order no share of hidden positives turns."""
+    p_value = chance.p_value(chance.score(estimate.value))
+    return Difference(
+        metric,
+        *names,
+        difference=estimate,
+        better_probability=better_chance(estimate.value, p_value),
+        p_value=p_value,
+        adjusted_p_value=p_value,
+        depends_on_prevalence=False,
+        crossover=math.nan,
+        question=question,
+    )
 
 
 def better_chance(value: float, p_value: float) -> float:

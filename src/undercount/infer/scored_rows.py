@@ -84,6 +84,11 @@ class ScoredRows:
             argument=argument,
         )
 
+    @property
+    def cluster_codes(self) -> Codes | None:
+        """The number of each row's cluster; None where rows are independent."""
+        return None if self.clusters is None else cast("ClusterRows", self.clusters).by_row
+
     def with_clusters(self, cluster: Any) -> "ScoredRows":
         """Return the model with its rows by cluster, if some of them share one.
 
@@ -109,7 +114,7 @@ class ScoredRows:
         if self.clusters is None:
             return None
         rows = self.rows("cluster")
-        codes = cast("Codes", cast("ClusterRows", self.clusters).by_row)
+        codes = cast("Codes", self.cluster_codes)
         return ReviewClusters.of(rows.labels, rows.scores, codes, reviews)
 
     def reviews_of(self, reviews: Reviews) -> Reviews:

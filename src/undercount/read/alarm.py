@@ -10,6 +10,7 @@ at every look if nothing changed, and reaches 1/risk at any of them with chance 
 
 import math
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,8 @@ LOOKS_A_START, STARTS_A_YEAR = 4, 13
 POINTS, REACH = 33, 6.0
 # A weight that is as good as none, and a logarithm of odds that a number holds.
 LEAST, MOST = 1e-300, 600.0
+# Parts of the rows by their chance of a label that are told apart.
+STEPS_OF_CHANCE = np.linspace(0, 1, 17)[1:-1]
 
 
 @dataclass(frozen=True)
@@ -55,9 +58,19 @@ class Alarm:
     rose: str
 
 
-def find_alarm(
-    late: LateLabels, flagged: NDArray[np.bool_], start: float, baseline: Estimate, risk: float
-) -> Alarm:
+class FlaggedRows(Protocol):
+    """Flagged rows in the order of their days, and what any day knew of their labels."""
+
+    until: float
+
+    def count_until(self, start: float) -> tuple[float, float]:
+        """Return labels of the rows before a day, and how many of the rows could have one."""
+
+    def look(self, end: float, starts: FloatArray) -> "Look":
+        """Return what was known at a day."""
+
+
+def find_alarm(rows: FlaggedRows, start: float, baseline: Estimate, risk: float) -> Alarm:
     """Look each week whether rows since some day, not before `start`, are found as those before.
 
     Notes
@@ -66,8 +79,8 @@ def find_alarm(
     the baseline has some labels (a rate's likelihood is nearly normal on the logit).
     Wrong when: labelling became slower or faster, which looks like a fall or a rise.
     """
-    looks = np.arange(start + LOOK_DAYS, late.rows_.until + 1e-9, LOOK_DAYS)
-    evidence = find_evidence(late, flagged, start, looks)
+    looks = np.arange(start + LOOK_DAYS, rows.until + 1e-9, LOOK_DAYS)
+    evidence = find_evidence(rows, start, looks)
     limit = 2 / risk
     dates = np.floor(looks).astype("datetime64[D]").astype(str).tolist()
     found = tuple((date, *each) for date, each in zip(dates, evidence.tolist(), strict=True))
@@ -75,22 +88,19 @@ def find_alarm(
     return Alarm(baseline, found, limit, fell, rose)
 
 
-def find_evidence(
-    late: LateLabels, flagged: NDArray[np.bool_], start: float, looks: FloatArray
-) -> FloatArray:
+def find_evidence(rows: FlaggedRows, start: float, looks: FloatArray) -> FloatArray:
     """Return the evidence of each look, one column for a fall and one for a rise.
 
     Nobody knows when a change began: each start has a martingale of its own, which compares the
     rows seen since with all before. Their average, by weights that were fixed before, is one again.
     """
-    days = FlaggedDays.of(late, flagged)
-    rates = RateGrid.of(*days.count_until(start))
+    rates = RateGrid.of(*rows.count_until(start))
     starts = np.asarray(start + LOOK_DAYS * np.arange(0.0, len(looks), LOOKS_A_START), np.float64)
     weight = start_weights(len(starts))
     made = np.ones((len(looks), 2))
     for at, end in enumerate(looks):
         begun = int(np.count_nonzero(starts < end))
-        odds = rates.compare(days.look(end, starts[:begun]))
+        odds = rates.compare(rows.look(end, starts[:begun]))
         # Starts to come have had no look and count 1.
         made[at] += weight[:begun] @ (odds.reshape(begun, 2, -1).mean(axis=2) - 1)
     return made
@@ -121,7 +131,7 @@ class Look:
 
 
 class FlaggedDays:
-    """Hold the flagged rows in the order of their days."""
+    """Hold flagged rows whose labels arrive after delays."""
 
     def __init__(self, late: LateLabels, flagged: NDArray[np.bool_]) -> None:
         order = np.argsort(late.rows_.observed[flagged], kind="stable")
@@ -132,11 +142,6 @@ class FlaggedDays:
         self.first = math.floor(self.seen[0])
         self.day = np.floor(self.seen - self.first).astype(np.int64)
         self.delays, self.until = late.delays_, late.rows_.until
-
-    @classmethod
-    def of(cls, late: LateLabels, flagged: NDArray[np.bool_]) -> "FlaggedDays":
-        """Take what arrived of the flagged rows."""
-        return cls(late, flagged)
 
     def count_until(self, start: float) -> tuple[float, float]:
         """Return labels of the rows before a day, and how many of the rows could have one."""
@@ -159,6 +164,49 @@ class FlaggedDays:
         windows = np.maximum(end - self.first - np.arange(number) - 0.5, 0.0)
         error = _relative_errors(could, self.delays.log_variance(windows), place)
         return Look(found, waiting, mean, place, error)
+
+
+class LabelledDays:
+    """Hold flagged rows whose labels are all here, each given with a chance of its own.
+
+    Rows of a day whose chances are nearly alike are one cell.
+
+    Parameters
+    ----------
+    seen : array
+        Day of each flagged row.
+    labelled : array
+        Whether it carries a label.
+    chance : array
+        Chance, up to a common factor, that it would carry one if it were positive.
+    until : float
+        The last day.
+    """
+
+    def __init__(
+        self, seen: FloatArray, labelled: NDArray[np.bool_], chance: FloatArray, until: float
+    ) -> None:
+        day, steps = np.floor(seen).astype(np.int64), np.quantile(chance, STEPS_OF_CHANCE)
+        step = np.searchsorted(np.unique(steps), chance, side="right")
+        pairs, cell = np.unique(np.stack([day, step]), axis=1, return_inverse=True)
+        cell = cell.reshape(-1)
+        self.day, self.until = pairs[0], until
+        self.found, self.could = (np.bincount(cell, each) for each in (labelled, chance))
+        self.waiting = np.bincount(cell, ~labelled)
+        kept = np.bincount(cell, np.where(labelled, 0.0, chance))
+        self.chance = kept / np.maximum(self.waiting, 1)
+
+    def count_until(self, start: float) -> tuple[float, float]:
+        """Return labels of the rows before a day, and how many of the rows could have one."""
+        before = self.day < start
+        return float(self.found[before].sum()), float(self.could[before].sum())
+
+    def look(self, end: float, starts: FloatArray) -> Look:
+        """Return what was known at a day; the chances have no error of their own."""
+        known = slice(int(np.searchsorted(self.day, end, side="right")))
+        place = np.searchsorted(self.day[known], starts)
+        found, waiting = (each[known].astype(np.float64) for each in (self.found, self.waiting))
+        return Look(found, waiting, self.chance[known], place, np.zeros(len(starts)))
 
 
 def _relative_errors(

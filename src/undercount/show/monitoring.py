@@ -1,5 +1,6 @@
 """A monitoring table as plain text, as JSON, and as a page."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ from undercount.count.atomic_file import write_text
 from undercount.errors import Check
 from undercount.infer.metric_name import short_number
 from undercount.read.alarm import Alarm
-from undercount.read.monitoring import Monitoring, PeriodRow
+from undercount.read.monitor_delays import DelayedMonitoring
+from undercount.read.monitoring import PeriodRow
 from undercount.show.document import plain, write_document
 from undercount.show.layout import BESIDE, line, stack, terminal_width, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset
@@ -27,7 +29,7 @@ LEAST_WIDTHS = (12, 9, 9, 7, 9, 8)
 NEARLY_ALL = 0.9995
 
 
-def rests_on(found: Monitoring) -> list[str]:
+def rests_on(found: DelayedMonitoring) -> list[str]:
     """Say what every number rests on; dates of labels cannot tell the last."""
     share = found.late.found_eventually
     ever = "every positive is" if share == 1 else f"just {percent(share)} of the positives are"
@@ -39,7 +41,7 @@ def rests_on(found: Monitoring) -> list[str]:
     ]
 
 
-def value_heading(found: Monitoring) -> str:
+def value_heading(found: DelayedMonitoring) -> str:
     """Name the values: where what they assume does not hold they are not the true ones."""
     level = f"{100 * found.late.confidence_level:g} %"
     if found.reportable:
@@ -50,7 +52,7 @@ def value_heading(found: Monitoring) -> str:
     return f"positives found within {days:.0f} days alone ({level}), not the true value"
 
 
-def delay_words(found: Monitoring) -> str:
+def delay_words(found: DelayedMonitoring) -> str:
     """Say how late labels are, and whether the oldest rows had time enough."""
     facts = found.late.diagnostics_
     young = f" · {facts['young']:,} rows are too young to tell anything" if facts["young"] else ""
@@ -69,7 +71,7 @@ def check_words(check: Check) -> str:
     return f"{sign}{check.message}{advice}"
 
 
-def as_text(found: Monitoring) -> str:
+def as_text(found: DelayedMonitoring) -> str:
     """Write the delays, the metrics, a line a period, and what the alarm says."""
     room = terminal_width()
     lines = []
@@ -90,19 +92,30 @@ def as_text(found: Monitoring) -> str:
     labels = {f"{metric_title(name)}@{at}": each for name, each in found.metrics.items()}
     wide = max([22 if room >= BESIDE else 17, *(len(label) + 2 for label in labels)])
     lines += [f" {label:<{wide}}{value_words(each)}" for label, each in labels.items()]
-    lines += ["", *_table(found, level, room), "", *_alarm(found, room)]
+    lines += [
+        "",
+        *period_table(HEADS, list(map(_cells, found.rows)), found.rows, level, room),
+        "",
+        *_alarm(found, room),
+    ]
     return "\n".join(lines)
 
 
-def _table(found: Monitoring, level: str, room: int) -> list[str]:
-    """Write a row a period, or where there is no room each below its name."""
-    table = [HEADS, *map(_cells, found.rows)]
+def period_table(
+    heads: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    rows: Sequence[PeriodRow],
+    level: str,
+    room: int,
+) -> list[str]:
+    """Write a row for each period, or where there is no room each below its name."""
+    table = [heads, *cells]
     # Two spaces at least stand between any two columns.
     wide = [
         max(least, 2 + max(map(len, cells)))
-        for least, cells in zip(LEAST_WIDTHS, zip(*table, strict=True), strict=True)
+        for least, cells in zip(LEAST_WIDTHS, zip(*table, strict=True), strict=False)
     ]
-    last = [f"precision ({level})", *map(_precision, found.rows)]
+    last = [f"precision ({level})", *map(_precision, rows)]
     lines = [
         f" {name:<{wide[0]}}{''.join(f'{c:>{w}}' for c, w in zip(cells, wide[1:], strict=True))}"
         f"   {precision}"
@@ -110,13 +123,11 @@ def _table(found: Monitoring, level: str, room: int) -> list[str]:
     ]
     if not too_wide(lines, room):
         return lines
-    return [text for row in found.rows for text in _stacked(row, level, room)]
-
-
-def _stacked(row: PeriodRow, level: str, room: int) -> list[str]:
-    name, *cells = _cells(row)
-    named = [*zip(HEADS[1:], cells, strict=True), (f"precision ({level})", _precision(row))]
-    return stack(name, named, room)
+    return [
+        text
+        for (name, *rest), precision in zip(cells, last[1:], strict=True)
+        for text in stack(name, [*zip(heads[1:], rest, strict=True), (last[0], precision)], room)
+    ]
 
 
 def _cells(row: PeriodRow) -> tuple[str, ...]:
@@ -141,30 +152,37 @@ def arrived_words(share: float) -> str:
     return "> 99.9 %" if NEARLY_ALL <= share < 1 else percent(share)
 
 
-def alarm_words(found: Monitoring) -> tuple[str, str]:
+def alarm_words(found: DelayedMonitoring) -> tuple[str, str]:
     """Say whether the precision changed, and what that rests on."""
     alarm = found.alarm
     if alarm is None or not alarm.looks:
         return "no alarm is possible", "since no period is mature, or none comes after it"
+    words, evidence = change_words(alarm, found.rows)
+    if (alarm.fell or alarm.rose) and found.steady.level != "ok":
+        words += ", unless it is labelling that changed"
+    return words, evidence
+
+
+def change_words(alarm: Alarm, rows: Sequence[PeriodRow]) -> tuple[str, str]:
+    """Say whether the precision changed, and how much evidence there is."""
     words = [
         f"precision {verb} (first seen {date})"
         for verb, date in (("fell", alarm.fell), ("rose", alarm.rose))
         if date
     ]
+    base = f"{value_words(alarm.baseline)} in the " if alarm.baseline.exists else "the "
     evidence = (
-        f"in {len(alarm.looks)} weekly looks, against {value_words(alarm.baseline)} in the "
-        f"baseline; at the last look the evidence of a fall was {_part(alarm, 1)} of what raises "
-        f"the alarm, that of a rise {_part(alarm, 2)}"
+        f"in {len(alarm.looks)} weekly looks, against {base}baseline; at the last look "
+        f"the evidence of a fall was {_part(alarm, 1)} of what raises the alarm, that of a rise "
+        f"{_part(alarm, 2)}"
     )
-    if words and found.steady.level != "ok":
-        words[-1] += ", unless it is labelling that changed"
-    return " and ".join(words) or _no_alarm(found, alarm), evidence
+    return " and ".join(words) or _no_alarm(rows, alarm), evidence
 
 
-def _no_alarm(found: Monitoring, alarm: Alarm) -> str:
+def _no_alarm(rows: Sequence[PeriodRow], alarm: Alarm) -> str:
     """Name the periods that look otherwise than the baseline, though no alarm went off."""
     base = alarm.baseline
-    known = [(row.period, row.precision) for row in found.rows if row.precision is not None]
+    known = [(row.period, row.precision) for row in rows if row.precision is not None]
     names = {
         "below": [name for name, each in known if each.high < base.low],
         "above": [name for name, each in known if each.low > base.high],
@@ -190,16 +208,16 @@ def _part(alarm: Alarm, side: int) -> str:
     return "over 10 times" if part > 10 else f"{100 * part:.0f} %"  # noqa: PLR2004 - enough
 
 
-def _alarm(found: Monitoring, room: int) -> list[str]:
+def _alarm(found: DelayedMonitoring, room: int) -> list[str]:
     return [line("Alarm", " ".join(alarm_words(found)), width=room)]
 
 
-def write_page(found: Monitoring, path: str | Path) -> None:
+def write_page(found: DelayedMonitoring, path: str | Path) -> None:
     """Write the page, whole or not at all."""
     write_text(path, as_page(found))
 
 
-def as_page(found: Monitoring) -> str:
+def as_page(found: DelayedMonitoring) -> str:
     """Return one self-contained page without scripts."""
     style = read_asset("style.css")
     said, alarm = alarm_words(found)
@@ -239,7 +257,7 @@ def _page_row(row: PeriodRow) -> dict[str, Any]:
     }
 
 
-def as_json(found: Monitoring) -> str:
+def as_json(found: DelayedMonitoring) -> str:
     """Write metrics, periods and the alarm; the same input gives the same bytes."""
     columns = found.table()
     document: dict[str, Any] = {
@@ -252,19 +270,19 @@ def as_json(found: Monitoring) -> str:
         "threshold": found.threshold,
         "until": found.late.rows_.last_day,
         "delays": dict(found.late.diagnostics_),
-        "metrics": {name: _facts(asdict(each)) for name, each in found.metrics.items()},
+        "metrics": {name: period_facts(asdict(each)) for name, each in found.metrics.items()},
         "periods": [
-            _facts(dict(zip(columns, row, strict=True)))
+            period_facts(dict(zip(columns, row, strict=True)))
             for row in zip(*columns.values(), strict=True)
         ],
         "fair_labels": asdict(found.fair),
         "steady_delays": asdict(found.steady),
         "rounded_scores": [asdict(check) for check in found.rounding],
-        "alarm": None if found.alarm is None else _facts(asdict(found.alarm)),
+        "alarm": None if found.alarm is None else period_facts(asdict(found.alarm)),
     }
     return write_document(document)
 
 
-def _facts(held: dict[str, Any]) -> dict[str, Any]:
+def period_facts(held: dict[str, Any]) -> dict[str, Any]:
     """Return values that JSON can hold."""
     return {name: plain(each) if isinstance(each, float) else each for name, each in held.items()}

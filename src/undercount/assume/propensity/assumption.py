@@ -3,21 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from undercount.assume.base import Assumption, Wanted
+from undercount.assume.base import Assumption, LabelDates, Wanted
 from undercount.assume.propensity.chances import Chances
 from undercount.assume.propensity.recovery import ChancesRecovery
-from undercount.assume.random_labels.hidden_share import shared_share
+from undercount.assume.standing.recovery import shares_told
+from undercount.count.arrays import read_floats
 from undercount.errors import InputError
 from undercount.infer.scored_rows import UNLABELED, RecountableRows, ScoredRows
 from undercount.prevalence.late_labels import LateLabels
-
-if TYPE_CHECKING:
-    from undercount.infer.clusters import ClusterRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,13 +89,17 @@ class LabelPropensity(Assumption):
             covariates=self.covariates,
             random_state=wanted.random_state,
             weight=rows.weights,
-            cluster=cluster_codes(model),
+            cluster=model.cluster_codes,
             **about,
         )
         found = {first: chances}
         for name, other in others:
             found[name] = replace(chances, score=other.rows("chance").scores)
-        return recover_chances(models, found, wanted)
+        recoveries = recover_chances(models, found, wanted)
+        if self.fits_columns:
+            return recoveries
+        every = read_floats(self.chance, "chance")
+        return {name: replace(each, of_every_row=every) for name, each in recoveries.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +160,15 @@ class DelayedLabels(Assumption):
         """Return the same with columns that were taken out of a frame."""
         return replace(self, **columns) if columns else self
 
+    @property
+    def dates(self) -> LabelDates:
+        """Dates of rows and labels: those given, or those that delays were fitted to before."""
+        if self.observed is not None:
+            return LabelDates(self.observed, self.found, self.until, self.found_eventually)
+        rows = self.late.rows_
+        found = rows.observed + rows.delay
+        return LabelDates(rows.observed, found, rows.until, self.late.found_eventually)
+
     @cached_property
     def late(self) -> LateLabels:
         """The delays that the dates tell."""
@@ -174,7 +184,7 @@ class DelayedLabels(Assumption):
         used, chances = {}, {}
         for name, model in models.items():
             used[name], old = self._old_enough(model)
-            rows, whose = (old.labels, old.scores), cluster_codes(used[name])
+            rows, whose = (old.labels, old.scores), used[name].cluster_codes
             more = {**about, "weight": old.weights, "cluster": whose}
             chances[name] = Chances.of(*rows, self.late, unlabeled=UNLABELED, **more)
         return recover_chances(used, chances, wanted)
@@ -198,29 +208,16 @@ class DelayedLabels(Assumption):
             scores=rows.scores[late.usable_],
             weights=None if rows.weights is None else rows.weights[late.usable_],
         )
-        used, whose = replace(model, counts=old([]), recount=old), cluster_codes(model)
+        used, whose = replace(model, counts=old([]), recount=old), model.cluster_codes
         return used if whose is None else used.with_clusters(whose[late.usable_]), old
-
-
-def cluster_codes(model: ScoredRows) -> NDArray[Any] | None:
-    """Return the number of each row's cluster; None where rows are independent."""
-    return None if model.clusters is None else cast("ClusterRows", model.clusters).by_row
 
 
 def recover_chances(
     models: Mapping[str, ScoredRows], chances: Mapping[str, Chances], wanted: Wanted
 ) -> dict[str, ChancesRecovery]:
     """Put rows beside their chances, which tell the share of hidden positives."""
-    for model in models.values():
-        model.counts.require("positive", "unlabeled")
     target, level = wanted.target or "dataset", wanted.confidence_level
-    known = shared_share(
-        {name: model.counts for name, model in models.items()},
-        unlabeled_prevalence=next(iter(chances.values())).share,
-        target=target,
-        confidence_level=level,
-        random_state=wanted.random_state,
-    )
+    known = shares_told(models, chances, wanted)
     return {
         name: ChancesRecovery(model, known[name], target, level, chances[name])
         for name, model in models.items()

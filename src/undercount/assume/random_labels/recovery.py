@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from undercount.assume.base import Basis, Pairing, Recovery, Unknowns
+from undercount.assume.base import Basis, Pairing, Recovery, Unknowns, estimate_top
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.random_labels.bias_bounds import bound_metric, follows_bias
 from undercount.assume.random_labels.deployed_differences import (
@@ -34,7 +34,6 @@ from undercount.errors import (
     InputError,
     LibraryWarning,
     check_choice,
-    collect_warnings,
     named,
 )
 from undercount.estimate import Estimate, Interval
@@ -46,6 +45,7 @@ from undercount.infer.estimated_share import estimate_end_by_end
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_row import MetricRow
 from undercount.infer.mixture import MixtureDesign, design_of, mixture_curve
+from undercount.infer.scored_rows import RecountableRows
 from undercount.infer.sensitivity import BreakEven, Over, break_even, surviving_bias, sweep
 from undercount.infer.workload import WORKLOAD_METRICS, CutModels, Workload, cut_models
 from undercount.metric_facts import FACTS
@@ -109,6 +109,15 @@ class RandomLabelsRecovery(Recovery):
         if self.unknowns.range_only:
             return self._open_curve(self.counts)
         return mixture_curve(self.counts, self.shares)
+
+    @property
+    def label_chances(self) -> FloatArray | None:
+        """One for all rows, of a single sample of right labels without weights or clusters."""
+        rows, single = self.used.recount, self.shares.sampling == "single-sample"
+        alone = self.clusters is None and single and self.supposes_right_labels
+        if not alone or not isinstance(rows, RecountableRows) or rows.weights is not None:
+            return None
+        return np.ones(len(rows.labels))
 
     def plain_curve(self, threshold: float | None = None) -> OperatingCurve:
         """Return the curve from which metrics are read: a cleaned one has another area."""
@@ -410,10 +419,3 @@ class RandomLabelsPairing(Pairing):
             for name, model in self.paired.models.items()
         }
         return {"unlabeled_prevalence": shares, **values}
-
-
-def estimate_top(recovery: Recovery, metric: str, size: float) -> Estimate:
-    """Estimate a metric of so many of the highest rows, as an evaluation does."""
-    at = MetricAt(metric, top=size)
-    with collect_warnings():  # the table has warned
-        return recovery.raise_top(recovery.estimate(at), at)

@@ -14,10 +14,10 @@ from undercount.assume.base import (
     PlanWords,
     Recovery,
     ReviewFacts,
+    estimate_top,
 )
 from undercount.assume.random_labels.recovery import (
     clustered_design,
-    estimate_top,
     label_checks,
     threshold_checks,
 )
