@@ -158,8 +158,8 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
     ]
     if verdicts is not None:
         reading.notes.extend(verdicts.notes(before, evaluations))
-    verdict = _judge(evaluations, requirements)
-    evaluations = [_carry(verdict, each) for each in evaluations]
+    verdict = judge_models(evaluations, requirements)
+    evaluations = [take_verdict(verdict, each) for each in evaluations]
     options["data_name"] = data_name(data or (options["positives"], options["unlabeled"]))
     write_evaluations(evaluations, reading.notes, options)
     return report_verdict(verdict, options)
@@ -281,7 +281,7 @@ def write_evaluations(
     # Files first: whoever reads the terminal may go away in the middle.
     if options["json_file"]:
         write_text(options["json_file"], as_json(evaluations))
-    if options["markdown"]:
+    if options.get("markdown"):
         write_text(options["markdown"], "\n".join(as_markdown(e) for e in evaluations))
     if options.get("csv_file"):
         from undercount.show.tables import as_csv  # noqa: PLC0415
@@ -311,7 +311,7 @@ def _print_evaluation(evaluation: "Evaluation", *, heading: bool) -> None:
         print_styled(text, style)
 
 
-def _carry(verdict: "Verdict", evaluation: "Evaluation") -> "Evaluation":
+def take_verdict(verdict: "Verdict", evaluation: "Evaluation") -> "Evaluation":
     """Return the evaluation with what was found of its requirements, claiming the worst one."""
     from undercount.read.requirement import Requirement  # noqa: PLC0415 - only when needed
 
@@ -323,7 +323,7 @@ def _carry(verdict: "Verdict", evaluation: "Evaluation") -> "Evaluation":
     return replace(evaluation.claimed(worst), judgements=own)
 
 
-def _judge(evaluations: "list[Evaluation]", requirements: "list[Requirement]") -> "Verdict":
+def judge_models(evaluations: "list[Evaluation]", requirements: "list[Requirement]") -> "Verdict":
     """Judge each model by what is required of it, or of every one."""
     from undercount.read.requirement import Verdict  # noqa: PLC0415 - only when needed
 

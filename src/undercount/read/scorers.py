@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import metrics
 
-from undercount.assume.base import Assumption
+from undercount.assume.base import Assumption, Wanted
 from undercount.assume.builder import assumption_of, shares_of
 from undercount.checks.labelled_chance import EVEN, warn_words
 from undercount.count.kernel.array_library import is_tensor
@@ -23,7 +23,9 @@ from undercount.errors import (
 )
 from undercount.infer.decisions import Costs, cost_weight
 from undercount.infer.estimate_metric import estimate_metric
+from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_name import name_metric
+from undercount.infer.scored_rows import ScoredRows, count_model
 from undercount.metric_facts import FACTS
 from undercount.shares import Shares, read_shares
 
@@ -75,7 +77,7 @@ def make_scorer(
     name : str
         A metric; "roc_auc", "lift_auc", "recall", "lift" and "lee_liu" rank models without a
         prevalence ("roc_auc" is then that of labelled against unlabeled rows).
-    assume : RandomLabels, optional
+    assume : Assumption, optional
         What is supposed of the labels of every fold, instead of the shares below. What is known row
         by row (chances of a label, verdicts) does not reach the rows of a fold.
     threshold : float, optional
@@ -125,8 +127,9 @@ def make_scorer(
         "label_purity": label_purity,
         "sampling": sampling,
     }
-    asked = None if assume is None else shares_of(assumption_of(said))
-    if assume is not None and asked is None:
+    assumption = None if assume is None else assumption_of(said)
+    asked = None if assumption is None else shares_of(assumption)
+    if assumption is not None and asked is None and not assumption.of_any_rows:
         raise InputError(
             f"a scorer sees labels and scores of each fold alone, and {type(assume).__name__} "
             "knows of rows; evaluate out-of-fold scores instead",
@@ -138,7 +141,8 @@ def make_scorer(
     shares = {
         name: said[name] for name in ("prevalence", "unlabeled_prevalence", "label_frequency")
     }
-    known = any(value is not None for value in shares.values())
+    other = assumption if asked is None else None
+    known = other is not None or any(value is not None for value in shares.values())
     name, scale = name_metric(name, list(FACTS)), 1.0
     if name == "expected_cost" or cost is not None:
         beta, scale = cost_weight(cost or {})
@@ -159,6 +163,7 @@ def make_scorer(
         unlabeled=unlabeled,
         label_purity=label_purity,
         sampling=sampling,
+        assume=other,
         **shares,
     )
 
@@ -205,9 +210,18 @@ class MetricScore:
         max_fpr: float | None = None,
         unlabeled: float | None = None,
         sample_weight: Any = None,
+        assume: Assumption | None = None,
         **shares: Any,
     ) -> float:
         """Return the value of the metric."""
+        if assume is not None:
+            labels, scores = _fold_labels(y_true), positive_column(y_score)
+            unlabeled = _unlabeled_value(labels) if unlabeled is None else unlabeled
+            rows = unlabeled, sample_weight, threshold, assume.knots
+            at = MetricAt.of(self.metric, threshold, beta=beta, max_fpr=max_fpr)
+            compact = not assume.every_score and FACTS[self.metric].family != "loss"
+            fold = count_model(labels, scores, *rows, compact=compact)
+            return scale * _value_of_fold(fold, at, assume)
         return _score_rows(
             y_true,
             positive_column(y_score),
@@ -263,14 +277,12 @@ def _score_rows(
     # Losses need every score; impure labels too, whose unlabeled rows all take part in
     # average precision and in where a partial area ends.
     impure = shares.get("label_purity", 1.0) != 1
-    labels = np.asarray(y_true)
-    if labels.dtype.kind in "OUS":
-        labels = y_true = _read_numbers(labels)
+    labels = _fold_labels(y_true)
     unlabeled = _unlabeled_value(labels) if unlabeled is None else unlabeled
     _refuse_lone_fold(labels)
     warn_of_order(y_true, labels == 1)
     counts = ScoreCounts.from_rows(
-        y_true,
+        labels,
         y_score,
         unlabeled=unlabeled,
         sample_weight=sample_weight,
@@ -291,6 +303,20 @@ def _score_rows(
             counts, known, metric, threshold=threshold, beta=beta, max_fpr=max_fpr
         )
     return scale * found.value
+
+
+def _value_of_fold(rows: ScoredRows, at: MetricAt, assume: Assumption) -> float:
+    """Return the value of a metric of a fold under an assumption that says nothing of rows."""
+    with collect_warnings(MisfitWarning, SmallSampleWarning):  # a fold is small
+        assume.check_rows(rows)
+        (recovery,) = assume.recover({"": rows}, Wanted()).values()
+        return recovery.estimate(at).value
+
+
+def _fold_labels(y: Any) -> NDArray[Any]:
+    """Return labels as numbers."""
+    labels = np.asarray(y)
+    return _read_numbers(labels) if labels.dtype.kind in "OUS" else labels
 
 
 def _read_numbers(labels: NDArray[Any]) -> NDArray[Any]:

@@ -16,7 +16,8 @@ from undercount.assume.propensity.differences import (
     deployed_chance_differences,
     top_differences,
 )
-from undercount.assume.random_labels.recovery import estimate_top, threshold_checks
+from undercount.assume.random_labels.recovery import threshold_checks
+from undercount.assume.workloads import top_workload
 from undercount.checks.checklist import checklist, clusters_check, fit_check, with_warnings
 from undercount.checks.fair_sample import (
     balance_check,
@@ -30,13 +31,13 @@ from undercount.curve import FloatArray, OperatingCurve
 from undercount.errors import CODES, Check, LibraryWarning
 from undercount.estimate import Estimate, Interval
 from undercount.infer.decisions import BestThreshold, Goal, ThresholdSearch
-from undercount.infer.difference import TARGET_OF, Difference, Question, carried_over, holm_adjusted
+from undercount.infer.difference import Difference, Question, carried_over, holm_adjusted
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_row import MetricRow
-from undercount.infer.mixture import Target, design_of
+from undercount.infer.mixture import Target
 from undercount.infer.scored_rows import ScoredRows
 from undercount.infer.sensitivity import BreakEven
-from undercount.infer.workload import WORKLOAD_METRICS, Workload, cut_models
+from undercount.infer.workload import Workload
 from undercount.metric_facts import FACTS
 from undercount.shares import Shares
 
@@ -87,6 +88,7 @@ class ChancesRecovery(Recovery):
             "{gamma:g}",
             reviewable=False,
             sliders=False,
+            rows=", each with a chance of its own",
         )
 
     @property
@@ -251,28 +253,13 @@ class ChancesPairing(Pairing):
         """Compare what models find among as many flagged rows, if a number was asked for."""
         if self.top is None:
             return None
-        first = next(iter(self.recoveries.values()))
-        shares, target = first.shares, TARGET_OF[self.question]
-        design = design_of(first.counts, shares, shares.sampling, target)
-        used = {name: each.used for name, each in self.recoveries.items()}
-        cut = cut_models(used, design, self.thresholds, self.top)
-        estimates = {
-            name: {metric: estimate_top(each, metric, cut.size) for metric in WORKLOAD_METRICS}
-            for name, each in self.recoveries.items()
-        }
-        values = {
-            name: {metric: estimate.value for metric, estimate in each.items()}
-            for name, each in estimates.items()
-        }
-        found = [
-            difference
-            for metric in WORKLOAD_METRICS
-            for difference in holm_adjusted(
-                top_differences(self.models, metric, cut.size, self.question)
-            )
-        ]
-        about = cut.last, cut.tied, tuple(found)
-        return Workload(cut.size, cut.chosen, values, *about, estimates)
+        return top_workload(
+            self.recoveries,
+            self.thresholds,
+            self.question,
+            self.top,
+            lambda metric, size: top_differences(self.models, metric, size, self.question),
+        )
 
     def carried(self, metrics: Sequence[str], prevalence: float) -> tuple[Difference, ...]:
         """Return the differences where another share of rows is positive."""
