@@ -14,6 +14,7 @@ from undercount.assume.selection.fit import LATENT, fit_scales
 from undercount.assume.selection.model import SelectedModel
 from undercount.assume.selection.recovery import SelectedRecovery, selected_unknowns
 from undercount.assume.selection.sample import (
+    COLLINEAR,
     SelectionSample,
     check_collinear,
     sample_counts,
@@ -35,8 +36,6 @@ Distribution: TypeAlias = Literal["empirical", "normal", "copula"]
 METHODS = (*LATENT, "begg-greenes", "ipw", "doubly-robust")
 DISTRIBUTIONS = ("empirical", "normal", "copula")
 FEWEST_RESAMPLES = 20
-# Correlation beyond which one score is a copy of another.
-COPY = 1 - 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +76,9 @@ class SelectedLabels(Assumption):
     intervals and of resting on normal shapes: alone, unless features moved the choice and not the
     class.
 
-    Models that are compared under "own-score" were chosen by any or all of their scores: the class
-    of a row then rests on the scores of all of them. Segments are fitted by themselves, so that
-    what a score means may differ between them.
+    In a comparison any or all of the models may have chosen: choice and class then rest on the
+    scores of all of them, but for "unobserved", and so do the models' own numbers there. Segments
+    are fitted by themselves, so that what a score means may differ between them.
 
     Examples
     --------
@@ -207,10 +206,11 @@ class SelectedLabels(Assumption):
             name: self.fit_rows(rows, wanted, row_by_row=len(models) > 1)
             for name, rows in models.items()
         }
-        if self.method == "own-score" and len(models) > 1:
+        if self.method != "unobserved" and len(models) > 1:
+            joint = replace(self, distribution="empirical")
             beside = {name: _other_scores(name, fitted) for name in models}
             fitted |= {
-                name: replace(self, distribution="empirical").fit_rows(models[name], wanted, others)
+                name: joint.fit_rows(models[name], wanted, others, row_by_row=True)
                 for name, others in beside.items()
                 if others
             }
@@ -279,10 +279,10 @@ class SelectedLabels(Assumption):
         method, chooser = self.method, self.selection_score
         if method == "observed-score" and _is_copy(_rows_of(rows).scores, chooser):
             method, chooser = "own-score", None  # this is the model that chose
-        features = self.features if beside is None else beside
         weighted = rows.counts.weighted or rows.clusters is not None
-        if features is not None or chooser is not None or weighted or row_by_row:
-            sample = sample_rows(_rows_of(rows), features, chooser, cluster_codes(rows))
+        if self.features is not None or chooser is not None or weighted or row_by_row:
+            columns = self.features, beside or {}, chooser
+            sample = sample_rows(_rows_of(rows), *columns, cluster_codes(rows))
         else:
             sample = sample_counts(_counts_of(rows))
         self._check_collinear(sample, method)
@@ -324,21 +324,34 @@ def _counts_of(rows: ScoredRows) -> ScoreCounts:
 
 
 def _is_copy(one: FloatArray, other: FloatArray) -> bool:
-    """Whether one column is a copy of another but for origin and unit."""
-    one, other = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
-    if one.shape != other.shape or one.std() == 0 or other.std() == 0:
+    """Whether two scores put the rows in the same order."""
+    if len(one) != len(other):
         return False
-    return bool(np.corrcoef(one, other)[0, 1] > COPY)
+    ranks, others = (np.unique(np.asarray(s), return_inverse=True)[1] for s in (one, other))
+    return bool(np.array_equal(ranks, others))
 
 
 def _other_scores(name: str, fitted: Mapping[str, SelectedModel]) -> dict[str, FloatArray]:
-    """Return the other models' scores, each on its likeliest scale; copies are left out."""
-    taken = [fitted[name].fit.columns.score]
-    others = {}
-    for other, model in fitted.items():
-        score = model.fit.columns.score
-        if other == name or any(_is_copy(score, each) for each in taken):
+    """Return the other models' scores, each on its likeliest scale.
+
+    Those that put rows in the same order as another, or follow from others (a mean of two models),
+    say nothing new and are left out.
+    """
+    model = fitted[name]
+    own, plain = model.fit.columns, standardise(model.sample, model.sample.weight, ranks=False)
+    known = np.column_stack([own.design, plain.design[:, 1:]])
+    others: dict[str, FloatArray] = {}
+    for other, its in fitted.items():
+        score = its.fit.columns.score
+        again = any(_is_copy(score, each) for each in (own.score, *others.values()))
+        if other == name or again or _follows_from(known, score):
             continue
         others[other] = score
-        taken.append(score)
+        known = np.column_stack([known, score])
     return others
+
+
+def _follows_from(known: FloatArray, column: FloatArray) -> bool:
+    """Whether a column is a sum of known ones."""
+    rest = column - known @ np.linalg.lstsq(known, column, rcond=None)[0]
+    return bool(rest.var() <= COLLINEAR * column.var())

@@ -173,6 +173,7 @@ def sample_counts(counts: ScoreCounts) -> SelectionSample:
 def sample_rows(
     rows: RecountableRows,
     features: Any,
+    beside: Mapping[str, FloatArray],
     selection_score: Any,
     unit: NDArray[np.intp] | None,
 ) -> SelectionSample:
@@ -184,11 +185,15 @@ def sample_rows(
         Labels, scores and, perhaps, weights, whose mean becomes 1: only ratios of them count.
     features, selection_score : array-like, optional
         Columns beside the score.
+    beside : mapping
+        Scores of other models on the same rows, by their names.
     unit : array of int, optional
         The cluster of each row.
     """
     size = len(rows.labels)
     covariates, names = _read_features(features, size)
+    covariates = np.column_stack([covariates, *beside.values()])
+    names = (*names, *beside)
     other = None if selection_score is None else _read_selection_score(selection_score, size)
     weight = np.ones(size)
     if rows.weights is not None:  # rows of weight 0 are none
