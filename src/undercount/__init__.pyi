@@ -14,7 +14,7 @@ from .assume.random_labels.assumption import RandomLabels as RandomLabels
 from .assume.random_labels.assumption import TwoSources as TwoSources
 from .assume.reviewed.assumption import RandomAudit as RandomAudit
 from .assume.reviewed.assumption import Reviewed as Reviewed
-from .assume.selection.model import SelectionModel as SelectionModel
+from .assume.selection.assumption import SelectedLabels as SelectedLabels
 from .count.counts_file import align_counts as align_counts
 from .count.counts_file import load_counts as load_counts
 from .count.counts_file import merge_counts as merge_counts

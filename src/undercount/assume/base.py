@@ -41,7 +41,7 @@ from undercount.infer.difference import (
     holm_adjusted,
     possible_ends,
 )
-from undercount.infer.labelled import naive_area, naive_point
+from undercount.infer.labelled import naive_area, naive_curve, naive_point
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_row import MetricRow, grows
 from undercount.infer.mixture import Target, design_of
@@ -240,6 +240,17 @@ RANDOM_LABELS_PLAN = PlanWords(
 )
 
 
+class NaiveWords(NamedTuple):
+    """Say what the naive values beside the estimates are, and why they are too low if so."""
+
+    title: str = "unlabeled = negative"
+    precision: str = 'some "false alarms" are positives that nobody has labelled yet'
+    area: str = "unlabeled positives count as errors"
+
+
+NAIVE = NaiveWords()
+
+
 @dataclass(frozen=True)
 class Basis:
     """Say in facts and words what numbers rest on: the data from which every output is written.
@@ -276,6 +287,12 @@ class Basis:
         What verdicts say, where there are some.
     plan_words : PlanWords
         What a plan of reviews supposes.
+    naive : NaiveWords
+        What stands beside the estimates, and why it is too low.
+    rows : str
+        What is said of the rows that a page reports on.
+    fitted : mapping
+        What was fitted to the labels, by name: method, scale, link.
     """
 
     determined_by: str = ""
@@ -293,6 +310,9 @@ class Basis:
     sliders: bool = True
     review: ReviewFacts | None = None
     plan_words: PlanWords = RANDOM_LABELS_PLAN
+    naive: NaiveWords = NAIVE
+    rows: str = ""
+    fitted: Mapping[str, str] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -385,6 +405,11 @@ class Assumption(ABC):
         """The verdicts of a plan to which a further round can be added, if there are any."""
         return None
 
+    @property
+    def of_any_rows(self) -> bool:
+        """Whether nothing is said of single rows, so that it holds of any part of them alike."""
+        return False
+
     def knots(self, scores: Any = None) -> Sequence[float]:  # noqa: ARG002 - whichever scores
         """Return scores that counts keep apart: `scores` are those of a model, if they are here."""
         return ()
@@ -468,6 +493,30 @@ class Recovery(ABC):
     def clusters(self) -> Clusters | None:
         """The rows by cluster, if they come in clusters."""
         return self.used.clusters
+
+    @cached_property
+    def prevalence(self) -> float:
+        """Share of positives in the target; NaN where labels and scores leave it open."""
+        return math.nan if self.unknowns.range_only else self.shares.prevalence(self.counts)
+
+    @cached_property
+    def naive_curve(self) -> OperatingCurve:
+        """The curve that people compute today: unlabeled rows are called negative."""
+        return naive_curve(self.counts)
+
+    def naive_value(self, at: MetricAt, counts: ScoreCounts) -> float:
+        """Return the naive value of a metric."""
+        if at.top is not None:
+            apart = self.shares.sampling == "case-control"
+            return math.nan if apart else metric_value(counts, Shares(0.0), at.metric, top=at.top)
+        if at.threshold is None:
+            return naive_area(counts, at.metric)
+        return float(getattr(naive_point(counts, at.threshold), at.metric))
+
+    @property
+    def roc_band(self) -> CurveBounds | None:
+        """A band of the whole ROC curve, where more is known of it than its single points."""
+        return None
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -597,6 +646,14 @@ class Recovery(ABC):
             return estimate
         naive = metric_value(self.counts_for_top, Shares(0.0), at.metric, top=at.top)
         return round_ends(at_least(naive, estimate), at.metric)
+
+    def checks_of(self, at: MetricAt, checks: Sequence[Check]) -> Sequence[Check]:  # noqa: ARG002 - any metric
+        """Return the checks that a metric rests on."""
+        return checks
+
+    def open_words(self, at: MetricAt) -> str:  # noqa: ARG002 - whichever metric
+        """Say why nothing is claimed of a metric, whatever its interval; empty if it may be."""
+        return ""
 
     def read_prevalence(self, prevalence: object) -> float:
         """Return a prevalence elsewhere as a float; raise where nothing is carried over."""

@@ -35,7 +35,7 @@ def audit_check(counts: ScoreCounts) -> Check:
     p_value = gap_p_value(gap, counts.n_rows - counts.n_unlabeled, counts.n_rows)
     code, share = CODES["fair-sample"], gap / counts.n_unlabeled
     advice = (
-        "verify a random sample of all rows; uc.SelectionModel (undercount select) is for rows "
+        "verify a random sample of all rows; uc.SelectedLabels (undercount select) is for rows "
         "that somebody chose to look at"
     )
     if share > LARGE_GAP and p_value < RISK:

@@ -281,7 +281,7 @@ def negatives_fair_check(counts: ScoreCounts, shares: Shares) -> Check | None:
         "negatives score higher than the other negatives would (as random labels of both classes "
         f"they leave {max(told, 0.0):.2g} of the unlabeled rows positive, and {least:.2g} was "
         f"given; p = {p_value:.1g}): rows of high scores were looked at more often",
-        "undercount select (uc.SelectionModel) models who was looked at, and known chances of a "
+        "undercount select (uc.SelectedLabels) models who was looked at, and known chances of a "
         "label serve too; audited rows must be a random sample of all rows",
     )
 

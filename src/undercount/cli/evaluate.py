@@ -152,8 +152,8 @@ def evaluate(options: Options) -> int:
     ]
     if verdicts is not None:
         reading.notes.extend(verdicts.notes(before, evaluations))
-    verdict = _judge(evaluations, requirements)
-    evaluations = [_carry(verdict, each) for each in evaluations]
+    verdict = judge_models(evaluations, requirements)
+    evaluations = [take_verdict(verdict, each) for each in evaluations]
     options["data_name"] = data_name(data or (options["positives"], options["unlabeled"]))
     write_evaluations(evaluations, reading.notes, options)
     return report_verdict(verdict, options)
@@ -259,12 +259,12 @@ def write_evaluations(evaluations: "list[Evaluation]", notes: list[str], options
     # Files first: whoever reads the terminal may go away in the middle.
     if options["json_file"]:
         write_text(options["json_file"], as_json(evaluations))
-    if options["markdown"]:
-        write_text(options["markdown"], "\n".join(as_markdown(e) for e in evaluations))
-    if options["csv_file"]:
+    if markdown := options.get("markdown"):
+        write_text(markdown, "\n".join(as_markdown(e) for e in evaluations))
+    if csv_file := options.get("csv_file"):
         from undercount.show.tables import as_csv  # noqa: PLC0415
 
-        write_text(options["csv_file"], as_csv(evaluations))
+        write_text(csv_file, as_csv(evaluations))
     if options["html"]:
         from undercount.show.page.report import write_page  # noqa: PLC0415
 
@@ -289,7 +289,7 @@ def _print_evaluation(evaluation: "Evaluation", *, heading: bool) -> None:
         print_styled(text, style)
 
 
-def _carry(verdict: "Verdict", evaluation: "Evaluation") -> "Evaluation":
+def take_verdict(verdict: "Verdict", evaluation: "Evaluation") -> "Evaluation":
     """Return the evaluation with what was found of its requirements, claiming the worst one."""
     from undercount.read.requirement import Requirement  # noqa: PLC0415 - only when needed
 
@@ -301,7 +301,7 @@ def _carry(verdict: "Verdict", evaluation: "Evaluation") -> "Evaluation":
     return replace(evaluation.claimed(worst), judgements=own)
 
 
-def _judge(evaluations: "list[Evaluation]", requirements: "list[Requirement]") -> "Verdict":
+def judge_models(evaluations: "list[Evaluation]", requirements: "list[Requirement]") -> "Verdict":
     """Judge each model by what is required of it, or of every one."""
     from undercount.read.requirement import Verdict  # noqa: PLC0415 - only when needed
 

@@ -18,7 +18,13 @@ from undercount.cli.arguments import Options
 from undercount.cli.command import progress
 from undercount.cli.dates import date_columns, take_dates
 from undercount.cli.options import DATABASE_VARIABLE
-from undercount.count.arrays import LARGEST_WEIGHT, WEIGHT_RULE, row_words
+from undercount.count.arrays import (
+    LARGEST_WEIGHT,
+    WEIGHT_RULE,
+    LabelWords,
+    read_labels,
+    row_words,
+)
 from undercount.count.counts_file import is_counts_file, open_counts
 from undercount.count.databases import open_table
 from undercount.count.files import read_numbers, refuse_text, refuse_weights, relation_of
@@ -48,6 +54,11 @@ RECODE = (
 RECODE_LOOKED = (
     "Recode positives as 1 and negatives as 0 and leave the label empty where nobody looked, or "
     "name another column of labels with --label"
+)
+LOOKED_LABELS = LabelWords(
+    missing="not looked at",
+    recode="recode yes as 1, no as 0, and leave it empty where nobody looked",
+    other="If {0} means that nobody looked leave it empty",
 )
 CASE = "write it into --query, CASE WHEN … THEN 1 ELSE 0 END"
 JOIN = "make one column of both, 1 where either found a positive, and give a --prevalence"
@@ -584,6 +595,7 @@ def read_looked(data: tuple[str, ...], options: Options) -> LookedRows:
         raise InputError(f"no row has a score in both columns, {score!r} and {chooser!r}")
     columns = {name: values[complete] for name, values in found.items()}
     labels, coding = _uncode_looked(columns[label])
+    read_labels(labels, words=LOOKED_LABELS)  # refuses other values
     for name in features:
         if not np.isfinite(columns[name]).all():
             raise InputError(

@@ -8,7 +8,6 @@ from undercount.errors import Message
 ALIASES = {
     "random_state": "seed",
     "sample_weight": "weight",
-    "X": "features",
     "purity": "label_purity",
     "interval": "prevalence_interval",
     "RandomAudit": "audited",

@@ -30,8 +30,11 @@ EQUAL = 1e-12  # relative difference of weights that only rounding tells apart
 
 def take_column(frame: Any, argument: str, column: Any) -> Any:
     """Take a column out of a frame, or covariates side by side, if they were named."""
-    several = argument == "covariates" and isinstance(column, list) and bool(column)
-    if several and all(isinstance(each, str) for each in column):
+    several = isinstance(column, list | tuple) and bool(column)
+    named_columns = several and all(isinstance(name, str) for name in column)
+    if argument == "features" and named_columns:
+        return {name: take_column(frame, argument, name) for name in column}
+    if argument == "covariates" and named_columns:
         return np.column_stack([take_column(frame, argument, each) for each in column])
     if not isinstance(column, str):
         return column

@@ -242,6 +242,10 @@ def failure_doubt_words(evaluation: "Evaluation") -> str:
 def _judge_alone(evaluation: "Evaluation", about: Requirement, *, required: bool) -> ClaimVerdict:
     """Judge a claim by reviewed rows or chances of a label, which tell the share themselves."""
     found = evaluation.estimate_required(about)
+    at = MetricAt(about.metric, about.threshold, top=about.name.top)
+    evaluation = replace(
+        evaluation, checks=tuple(evaluation.recovery.checks_of(at, evaluation.checks))
+    )
     claim = about if required else _with_goal(about, found)
     if found.open and not _grave(evaluation):  # verdicts are too few to say anything of it
         return ClaimVerdict("open", about if required else None, required)
@@ -250,11 +254,12 @@ def _judge_alone(evaluation: "Evaluation", about: Requirement, *, required: bool
     outcome = claim.verdict(found)
     lights: dict[str, Light] = {"met": evaluation.basis.met_by, "failed": "unsupported"}
     light = "unsupported" if _grave(evaluation) else lights.get(outcome, "open")
+    if not _grave(evaluation) and evaluation.recovery.open_words(at):
+        light = "open"
     odds_ratio = math.nan
     here = claim.deploy_prevalence is None
     odds = evaluation.basis.odds_words is not None  # of a label, which may be wrong
     if odds and outcome == "met" and claim.at_least and here:
-        at = MetricAt(claim.metric, claim.threshold)
         odds_ratio = evaluation.recovery.break_even(at, claim.value).odds_ratio
     return ClaimVerdict(light, claim, required, odds_ratio=odds_ratio, reason=_grave(evaluation))
 

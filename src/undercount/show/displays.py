@@ -249,6 +249,9 @@ class CurveDisplay(Display):
                 confidence_level=level,
             )
         curve, naive = _own_curve(evaluation), evaluation.naive_curve
+        band = evaluation.recovery.roc_band if cls.x == "fpr" else None
+        if band is not None:
+            return cls(curve, naive, band, truth, name, confidence_level=level)
         reach = tuple(cls._reach(evaluation))
         return cls(curve, naive, None, truth, name, confidence_level=level, reach=reach)
 

@@ -92,6 +92,7 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
             "change": change_words(evaluation),
             "weakest": weakest_link(evaluation),
         },
+        **({"fitted": dict(evaluation.basis.fitted)} if evaluation.basis.fitted else {}),
         **({"reviews": _reviews(evaluation)} if evaluation.basis.review is not None else {}),
         **({"requirements": _requirements(evaluation)} if evaluation.judgements else {}),
     }

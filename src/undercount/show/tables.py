@@ -42,7 +42,7 @@ def as_markdown(evaluation: Evaluation) -> str:
     lines = [
         f"**{escape(name, MARKDOWN_SPECIAL)}**: hidden positives {hidden_words(evaluation)}",
         "",
-        f"| metric | unlabeled = negative | {level} | at least | needs |",
+        f"| metric | {evaluation.basis.naive.title} | {level} | at least | needs |",
         "|---|---:|---:|---:|---|",
     ]
     for row in (*evaluation.rows, *evaluation.top_rows):
@@ -108,7 +108,7 @@ def as_latex(evaluation: Evaluation) -> str:
     lines = [
         r"\begin{tabular}{lrrrl}",
         r"\hline",
-        rf"metric & unlabeled = negative & {level} & at least & needs \\",
+        rf"metric & {evaluation.basis.naive.title} & {level} & at least & needs \\",
         r"\hline",
     ]
     for row in (*evaluation.rows, *evaluation.top_rows):

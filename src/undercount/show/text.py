@@ -193,10 +193,10 @@ def _naive_words(evaluation: Evaluation, main: MetricRow) -> str:
     given = evaluation.basis.premise
     if main.metric == "precision":
         return (
-            f' {given}"precision {percent(main.naive)}" is too low: some "false alarms" are '
-            "positives that nobody has labelled yet."
+            f' {given}"precision {percent(main.naive)}" is too low: '
+            f"{evaluation.basis.naive.precision}."
         )
-    return f' {given}"AUC {main.naive:.3f}" is too low: unlabeled positives count as errors.'
+    return f' {given}"AUC {main.naive:.3f}" is too low: {evaluation.basis.naive.area}.'
 
 
 def support_words(evaluation: Evaluation) -> str:
@@ -618,7 +618,8 @@ def _table_lines(
     # Negative values are longer; two spaces keep the columns apart.
     span = max([24, *(len(answer) + 2 for answer in answers)])
     bounded = any(row.lower_bound is not None for row in rows)
-    cells = [("", "unlabeled = negative", f"true value ({level})", "at least", "needs")]
+    head = evaluation.basis.naive.title
+    cells = [("", head, f"true value ({level})", "at least", "needs")]
     cells += zip(names, naive, answers, map(bound_words, rows), map(needs_words, rows), strict=True)
     return [
         f" {name:<{room}}{naive:>22}  {value:<{span}}"
@@ -630,7 +631,7 @@ def _table_lines(
 
 def _stacked_row(evaluation: Evaluation, row: MetricRow, width: int) -> str:
     cells = [
-        ("unlabeled = negative", number(row.naive)),
+        (evaluation.basis.naive.title, number(row.naive)),
         (f"true ({100 * evaluation.confidence_level:g} %)", value_words(row.estimate)),
         ("at least", bound_words(row)),
         ("needs", needs_words(row)),

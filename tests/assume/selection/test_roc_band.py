@@ -11,7 +11,7 @@ def test_band_contains_the_curve_and_a_simultaneous_one_is_wider(fitted, method)
     model = fitted(method)
     band, point = model.band(), model.band(simultaneous=False)
     grid = band.pessimistic.fpr[2:-2]
-    middle = np.clip(np.interp(grid, model.curve_.fpr, model.curve_.tpr), 0, 1)
+    middle = np.clip(np.interp(grid, model.curve.fpr, model.curve.tpr), 0, 1)
     assert np.all(band.pessimistic.tpr[2:-2] <= middle + 1e-9)
     assert np.all(band.optimistic.tpr[2:-2] >= middle - 1e-9)
     assert band.roc_auc.width >= point.roc_auc.width

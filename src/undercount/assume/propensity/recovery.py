@@ -83,6 +83,7 @@ class ChancesRecovery(StandingRecovery):
             reviewable=False,
             sliders=False,
             plan_words=PLAN_WORDS[late],
+            rows=", each with a chance of its own",
         )
 
     @property

@@ -169,6 +169,11 @@ class RandomAudit(Assumption):
 
     sequential: bool = False
 
+    @property
+    def of_any_rows(self) -> bool:
+        """Whether nothing is said of single rows."""
+        return True
+
     def check_rows(self, rows: ScoredRows) -> None:
         """Raise where rows come in clusters."""
         if rows.clusters is not None:

@@ -228,6 +228,8 @@ def draw_curves(
             parts.append(_band(across, up, display.from_evaluation(evaluation), place))
             continue
         curve = evaluation.curve
+        if x == "fpr" and len(evaluations) == 1 and evaluation.recovery.roc_band is not None:
+            parts.append(_band(across, up, RocDisplay.from_evaluation(evaluation), place))
         points = np.clip([getattr(curve, x), getattr(curve, y)], 0.0, 1.0)
         if y == "precision":  # there is none where nothing is flagged
             points = points[:, np.argsort(points[0], kind="stable")]
