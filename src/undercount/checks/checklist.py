@@ -104,15 +104,15 @@ def with_warnings(
     """
     if given:
         checks, warned = _without_fit(checks, warned)
-    found = {(check.code, check.level) for check in checks}
-    echoes = {"outside", CONTRADICTED} if (CODES["fit"], "fail") in found else set()
-    if (CODES["leak"], "warn") in found:
+    levels = {(check.code, check.level) for check in checks}
+    echoes = {"outside", CONTRADICTED} if (CODES["fit"], "fail") in levels else set()
+    if (CODES["leak"], "warn") in levels:
         echoes = {"outside", CONTRADICTED, "share-too-large", "separated"}
         checks = [check for check in checks if (check.code, check.level) != (CODES["fit"], "warn")]
     new = [warning for warning in warned if warning.code not in echoes]
-    if (CODES["in-sample"], "warn") in found:
+    if (CODES["in-sample"], "warn") in levels:
         new = [warning for warning in new if warning.code != "separated"]
-    if (CODES["flagged"], "warn") in found:
+    if (CODES["flagged"], "warn") in levels:
         new = [warning for warning in new if not isinstance(warning, UndefinedMetricWarning)]
     return (*checks, *warning_checks(new))
 
@@ -121,7 +121,7 @@ def _without_fit(
     checks: Sequence[Check], warned: Sequence[LibraryWarning]
 ) -> tuple[list[Check], list[LibraryWarning]]:
     """Let UC001 warn of what metrics contradict, instead of UC012."""
-    said = [each for each in warned if each.code == CONTRADICTED]
+    said = [warning for warning in warned if warning.code == CONTRADICTED]
     fits = any((check.code, check.level) == (CODES["fit"], "ok") for check in checks)
     if not (said and fits):
         return list(checks), list(warned)
@@ -133,7 +133,7 @@ def _without_fit(
         "lower the share (raise the chances), or ask how the labelled rows came to be labelled",
     )
     kept = [misfit if check.code == CODES["fit"] else check for check in checks]
-    return kept, [each for each in warned if each.code != CONTRADICTED]
+    return kept, [warning for warning in warned if warning.code != CONTRADICTED]
 
 
 def without_random_labels(checks: Sequence[Check]) -> list[Check]:

@@ -57,7 +57,7 @@ def groups_check(
     span = shares.unlabeled_prevalence_interval
     least = shares.unlabeled_prevalence if span is None else span.low
     # Hidden positives for each label, as few as the share's interval allows.
-    each = least * whole.n_unlabeled / whole.n_positive
+    hidden_per_label = least * whole.n_unlabeled / whole.n_positive
     groups = list(_groups(covariates, len(labels)))
     # Each group is asked for too many labels and for too few.
     risk = (1 - LEVEL) / (2 * max(len(groups), 1))
@@ -72,7 +72,7 @@ def groups_check(
             continue
         tested += 1
         counts = ScoreCounts.from_rows(labels[inside], score[inside], unlabeled=-1, compact=True)
-        needed = float(each * n_labelled / n_unlabeled)
+        needed = float(hidden_per_label * n_labelled / n_unlabeled)
         allowed = upper_bound(counts, 1 - risk)
         worst = max(worst, (needed - allowed, group, needed, allowed))
     fewest = min(sparse, key=lambda found: (found.labels > 0, found.p_value), default=None)
@@ -268,10 +268,10 @@ def negatives_fair_check(counts: ScoreCounts, shares: Shares) -> Check | None:
     areas = Areas.of(counts)
     if areas.positive_negative <= 0:
         return None
-    _, told, error = areas.average(counts)
+    _, estimated, error = areas.average(counts)
     span = shares.unlabeled_prevalence_interval
     least = shares.unlabeled_prevalence if span is None else span.low
-    p_value = 2 * float(ndtr((told - least) / error)) if error > 0 else 1.0
+    p_value = 2 * float(ndtr((estimated - least) / error)) if error > 0 else 1.0
     if p_value >= SURELY_UNFAIR:
         return None
     return Check(
@@ -279,7 +279,7 @@ def negatives_fair_check(counts: ScoreCounts, shares: Shares) -> Check | None:
         "fail",
         f"labels are no fair sample, or the share is too high: the {counts.n_negative:,.6g} known "
         "negatives score higher than the other negatives would (as random labels of both classes "
-        f"they leave {max(told, 0.0):.2g} of the unlabeled rows positive, and {least:.2g} was "
+        f"they leave {max(estimated, 0.0):.2g} of the unlabeled rows positive, and {least:.2g} was "
         f"given; p = {p_value:.1g}): rows of high scores were looked at more often",
         "undercount select (uc.SelectedLabels) models who was looked at, and known chances of a "
         "label serve too; audited rows must be a random sample of all rows",

@@ -42,17 +42,17 @@ def rounding_check(counts: ScoreCounts, threshold: float, *, own: bool = True) -
     Nothing is said where counts have merged these rows with others. One that is not the
     evaluation's `own` was written beside a metric.
     """
-    at, found = short_number(threshold), rounded_threshold(counts, threshold)
-    if found is None:
+    at, rounded = short_number(threshold), rounded_threshold(counts, threshold)
+    if rounded is None:
         return []
-    words = row_words(_rows_at(counts, found), weighted=counts.weighted)
-    advised = f"pass {named('threshold', repr(found))}" if own else f"write @{found!r}"
+    words = row_words(_rows_at(counts, rounded), weighted=counts.weighted)
+    advised = f"pass {named('threshold', repr(rounded))}" if own else f"write @{rounded!r}"
     return [
         Check(
             CODES["rounding"],
             "warn",
-            f"{words} at {found!r}, which is {at} in the precision that these scores seem to have, "
-            f"lie below {at} and are not flagged",
+            f"{words} at {rounded!r}, which is {at} in the precision that these scores seem to "
+            f"have, lie below {at} and are not flagged",
             f"{advised} to flag them too",
         )
     ]
@@ -69,8 +69,8 @@ def rounded_threshold(counts: ScoreCounts, threshold: float) -> float | None:
     >>> rounded_threshold(counts, 0.7), rounded_threshold(counts, 0.6)
     (0.699999988079071, None)
     """
-    found = next((near for near in nearest_below(threshold) if _rows_at(counts, near)), None)
-    return None if _rows_at(counts, threshold) else found
+    rounded = next((near for near in nearest_below(threshold) if _rows_at(counts, near)), None)
+    return None if _rows_at(counts, threshold) else rounded
 
 
 def warn_rounding(counts: ScoreCounts, threshold: float, stacklevel: int = 1) -> None:

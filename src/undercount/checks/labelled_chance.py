@@ -106,11 +106,11 @@ def warn_words(score: FloatArray, counts: ScoreCounts, shares: Shares | None) ->
     mean = float(score.mean())
     if shares is None:
         labelled = counts.n_positive / counts.n_rows
-        found, at = mean < LIKE_LABELS * labelled, "the label frequency times 0.5"
+        like_labels, at = mean < LIKE_LABELS * labelled, "the label frequency times 0.5"
     else:
-        found = predicts_labels((mean, mean), counts, shares)
+        like_labels = predicts_labels((mean, mean), counts, shares)
         at = f"threshold={chance_threshold(counts, shares):.3g}"
-    if not found:
+    if not like_labels:
         return ""
     return (
         "the model predicts the chance of being labelled, as it was trained on found labels; a "

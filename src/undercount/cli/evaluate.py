@@ -128,7 +128,7 @@ def evaluate(options: Options) -> int:
         knots += verdicts.knots
     # With impure labels average precision and intervals need every score.
     # Those of the highest rows of unequal weights do too.
-    asked = [*options["metrics"], *(str(each.name) for each in requirements)]
+    asked = [*options["metrics"], *(str(requirement.name) for requirement in requirements)]
     compact = options["label_purity"] == 1 and not (
         options["weight"] and asks_top(options["top"], asked)
     )
@@ -147,13 +147,13 @@ def evaluate(options: Options) -> int:
         rows_kept = bool(reading.models)
         options["verdicts"] = verdicts.at_places(reading.place) if rows_kept else verdicts.reviews
     evaluations = [
-        replace(each, origin=_origin(data, each.name, options))
-        for each in _evaluate(reading, options)
+        replace(evaluation, origin=_origin(data, evaluation.name, options))
+        for evaluation in _evaluate(reading, options)
     ]
     if verdicts is not None:
         reading.notes.extend(verdicts.notes(before, evaluations))
     verdict = judge_models(evaluations, requirements)
-    evaluations = [take_verdict(verdict, each) for each in evaluations]
+    evaluations = [take_verdict(verdict, evaluation) for evaluation in evaluations]
     options["data_name"] = data_name(data or (options["positives"], options["unlabeled"]))
     write_evaluations(evaluations, reading.notes, options)
     return report_verdict(verdict, options)
@@ -170,9 +170,9 @@ def share_of_sources(sources: tuple[int, int, int, int] | None, options: Options
         return {}
     ratio = options["dependence"] or 1.0
     estimator = TwoSources(odds_ratio=ratio, confidence_level=options["confidence_level"])
-    with collect_warnings() as found:
+    with collect_warnings() as warnings:
         share = estimator.fit_counts(*sources)
-    for warning in found:
+    for warning in warnings:
         tell(f"undercount: {warning}")
     return {"unlabeled_prevalence": share}
 
@@ -220,15 +220,15 @@ def _evaluate(reading: "Reading", options: Options) -> "list[Evaluation]":
         name: ScoredRows.of_counts(counts, threshold) for name, counts in reading.counts.items()
     }
     with progress(f"estimating {', '.join(models)}", options) as tell:
-        asked = wanted_and_assumed(options, reading, tell if resampling else None)
-        made = evaluate_models(models, *asked)
-    there = options.get("deploy_prevalence")
-    if there is not None:
-        there = next(iter(made.values())).recovery.read_prevalence(there)
+        question = wanted_and_assumed(options, reading, tell if resampling else None)
+        evaluations = evaluate_models(models, *question)
+    deployed = options.get("deploy_prevalence")
+    if deployed is not None:
+        deployed = next(iter(evaluations.values())).recovery.read_prevalence(deployed)
     more: dict[str, Any] = {name: options.get(name) for name in ("costs", "odds_ratio")}
     return [
-        replace(_with_source_test(each, reading), deploy_prevalence=there, **more)
-        for each in made.values()
+        replace(_with_source_test(evaluation, reading), deploy_prevalence=deployed, **more)
+        for evaluation in evaluations.values()
     ]
 
 
@@ -293,7 +293,9 @@ def take_verdict(verdict: "Verdict", evaluation: "Evaluation") -> "Evaluation":
     """Return the evaluation with what was found of its requirements, claiming the worst one."""
     from undercount.read.requirement import Requirement  # noqa: PLC0415 - only when needed
 
-    own = tuple(each for each in verdict.worst_first if each.subject == evaluation.name)
+    own = tuple(
+        judgement for judgement in verdict.worst_first if judgement.subject == evaluation.name
+    )
     if not own:
         return evaluation
     worst = own[0].requirement

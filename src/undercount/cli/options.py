@@ -32,7 +32,7 @@ class ShareType(click.ParamType):  # type: ignore[type-arg]  # generic in newer 
         """Return a number, the two ends of a range, or a mapping of segment → number."""
         if not isinstance(value, str):
             return value
-        if "=" in value and any(each.name == "by" for each in ctx.command.params):
+        if "=" in value and any(parameter.name == "by" for parameter in ctx.command.params):
             return self._each(value, param, ctx)
         match = RANGE.fullmatch(value)
         if match is None:
@@ -49,21 +49,21 @@ class ShareType(click.ParamType):  # type: ignore[type-arg]  # generic in newer 
 
     def _each(self, value: str, param: Any, ctx: Any) -> dict[str, Any]:
         """Return the share of each segment; names may hold commas, the last = ends them."""
-        found: dict[str, Any] = {}
+        shares: dict[str, Any] = {}
         for name, share in EACH.findall(value):
-            if name.strip() in found:
+            if name.strip() in shares:
                 self.fail(f"{value!r} gives {name.strip()!r} two shares", param, ctx)
-            found[name.strip()] = self.convert(share, param, ctx)
-        if not found or EACH.sub("", value).strip():
+            shares[name.strip()] = self.convert(share, param, ctx)
+        if not shares or EACH.sub("", value).strip():
             self.fail(f"{value!r} is no list like DE=3%,FR=5%", param, ctx)
-        return found
+        return shares
 
     def _number(self, text: str, percent: str, param: Any, ctx: Any) -> float:
-        found = float(text) / 100 if percent else float(text)
-        if found > 1:
-            hint = f"; {text} % is {found / 100:g}" if found <= 100 else ""  # noqa: PLR2004
+        share = float(text) / 100 if percent else float(text)
+        if share > 1:
+            hint = f"; {text} % is {share / 100:g}" if share <= 100 else ""  # noqa: PLR2004
             self.fail(f"a share is in [0, 1]; got {text}{percent}{hint}", param, ctx)
-        return found
+        return share
 
 
 class ThresholdType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only

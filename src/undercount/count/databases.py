@@ -285,7 +285,7 @@ def redact(text: str, url: str) -> str:
     parts = urlsplit(url)
     secrets = [parts.password or ""]
     secrets += [value for name, value in parse_qsl(parts.query) if SECRET.search(name)]
-    for secret in {form for each in secrets for form in (each, unquote(each)) if form}:
+    for secret in {form for word in secrets for form in (word, unquote(word)) if form}:
         text = text.replace(secret, "***")
     # What is not spelt as in the URL stands between a name and the @.
     return re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1:***@", text)

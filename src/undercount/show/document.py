@@ -102,12 +102,12 @@ def _requirements(evaluation: Evaluation) -> list[dict[str, Any]]:
     """Return what was found of each requirement, the worst first."""
     return [
         {
-            "requirement": each.requirement.words,
-            "outcome": each.outcome,
-            **_spread(each.estimate),
-            "why": each.why,
+            "requirement": judgement.requirement.words,
+            "outcome": judgement.outcome,
+            **_spread(judgement.estimate),
+            "why": judgement.why,
         }
-        for each in evaluation.judgements
+        for judgement in evaluation.judgements
     ]
 
 

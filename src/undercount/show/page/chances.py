@@ -85,5 +85,5 @@ def _cells(row: MetricRow) -> tuple[str, str, str, str]:
 def _bounds(evaluation: Evaluation, row: MetricRow) -> list[str]:
     """Write how far a metric goes at each factor; the chance of the labels is not in it."""
     at, recovery = MetricAt(row.metric, row.threshold), evaluation.recovery
-    found = [recovery.odds_bound(at, factor) for factor in FACTORS]
-    return [f"{number(each.low)} – {number(each.high)}" for each in found]
+    bounds = [recovery.odds_bound(at, factor) for factor in FACTORS]
+    return [f"{number(interval.low)} – {number(interval.high)}" for interval in bounds]

@@ -227,8 +227,8 @@ def _lead(evaluation: Evaluation) -> dict[str, str]:
 
 def _requirements(evaluations: Sequence[Evaluation]) -> list[tuple[str, Outcome, str]]:
     """Return what was found of the requirements of all models, the worst first."""
-    found = [(each.name, *words) for each in evaluations for words in outcome_words(each)]
-    return sorted(found, key=lambda each: WORST_FIRST.index(each[1]))
+    outcomes = [(each.name, *words) for each in evaluations for words in outcome_words(each)]
+    return sorted(outcomes, key=lambda each: WORST_FIRST.index(each[1]))
 
 
 def _other_answer(evaluation: Evaluation) -> str | None:
@@ -248,7 +248,9 @@ def _reviewed(evaluation: Evaluation) -> dict[str, Any] | None:
         return None
     return {
         "kinds": [ANSWERS[kind] for kind in answers[0][1]],
-        "rows": [(title(row), [value_words(e) for e in found.values()]) for row, found in answers],
+        "rows": [
+            (title(row), [value_words(e) for e in answer.values()]) for row, answer in answers
+        ],
         "labels": labels_words(evaluation),
         "lacking": lacking_words(evaluation),
     }
@@ -268,11 +270,11 @@ def _elsewhere(evaluation: Evaluation) -> list[MetricRow]:
 
 
 def _row(row: MetricRow) -> dict[str, str]:
-    found = row.estimate
+    estimate = row.estimate
     return {
         "title": title(row),
         "naive": number(row.naive),
-        "value": "" if found.range_only else number(found.value),
+        "value": "" if estimate.range_only else number(estimate.value),
         "range": _range(row),
         "least": bound_words(row),
         "needs": needs_words(row),
@@ -284,17 +286,17 @@ def _bar(row: MetricRow, beside: Estimate | None) -> dict[str, Any]:
 
     `beside` is the other answer of reviews, if there are two.
     """
-    found = row.estimate
-    exists, bounded = not math.isnan(found.value), row.lower_bound is not None
-    ranged = exists or found.range_only
+    estimate = row.estimate
+    exists, bounded = not math.isnan(estimate.value), row.lower_bound is not None
+    ranged = exists or estimate.range_only
     leads, follows = _answer(row)
     return {
         "metric": row.metric,
         "title": metric_title(row.metric),
         "naive": _place(row.naive),
-        "value": _place(found.value),
-        "low": _place(found.low),
-        "high": _place(found.high),
+        "value": _place(estimate.value),
+        "low": _place(estimate.low),
+        "high": _place(estimate.high),
         "least": _place(row.lower_bound),
         "beside": None
         if beside is None or math.isnan(beside.value)
