@@ -10,7 +10,7 @@ from undercount.estimate import Estimate
 from undercount.infer.metric_name import name_metric, short_number
 from undercount.metric_facts import FACTS
 from undercount.read.requirement import (
-    BETWEEN,
+    AND_BETWEEN,
     Judgement,
     Outcome,
     Requirement,
@@ -21,10 +21,10 @@ from undercount.read.requirement import (
     where_words,
 )
 
-PATTERN = re.compile(r"(?P<left>.+?)\s*(?P<sign>>=|<=|≥|≤|>|<)\s*(?P<right>.+)")
+COMPARED_SIDES = re.compile(r"(?P<left>.+?)\s*(?P<sign>>=|<=|≥|≤|>|<)\s*(?P<right>.+)")
 # The right side may be moved: old.recall - 0.02.
-MARGIN = re.compile(r"(?P<side>.+?)\s+(?P<sign>[+-])\s*(?P<size>[0-9.]+)\s*(?P<percent>%?)")
-NUMBER = re.compile(r"[+-]?[0-9.][0-9.e+-]*\s*%?", re.IGNORECASE)
+MOVED_SIDE = re.compile(r"(?P<side>.+?)\s+(?P<sign>[+-])\s*(?P<size>[0-9.]+)\s*(?P<percent>%?)")
+PLAIN_NUMBER = re.compile(r"[+-]?[0-9.][0-9.e+-]*\s*%?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,9 @@ def parse_conditions(
     for each in texts:
         if not isinstance(each, str):
             raise InputError(f"a requirement is a text such as 'recall > 40%'; got {each!r}")
-    for text in (part for each in texts for part in BETWEEN.split(each)):
-        match = PATTERN.fullmatch(text.strip())
-        if match is None or NUMBER.fullmatch(match["right"].strip()) is None:
+    for text in (part for each in texts for part in AND_BETWEEN.split(each)):
+        match = COMPARED_SIDES.fullmatch(text.strip())
+        if match is None or PLAIN_NUMBER.fullmatch(match["right"].strip()) is None:
             found.append(parse_contest(text, list(thresholds)))
             continue
         prefix = _longest_name(match["left"], thresholds)
@@ -143,14 +143,14 @@ def parse_contest(text: str, models: Sequence[str]) -> Contest:
     >>> parse_contest("v1.2.ROC AUC > old.roc_auc", ["v1.2", "old"]).one
     'v1.2'
     """
-    match = PATTERN.fullmatch(text.strip())
+    match = COMPARED_SIDES.fullmatch(text.strip())
     if match is None:
         raise InputError(
             "a requirement on models reads like 'new.precision > old.precision' or "
             f"'new.recall >= 0.5'; got {text!r}"
         )
     right, margin = match["right"].strip(), 0.0
-    moved = MARGIN.fullmatch(right)
+    moved = MOVED_SIDE.fullmatch(right)
     if moved is not None and _side(right, models) is None:
         right = moved["side"]
         margin = float(moved["sign"] + moved["size"]) / (100 if moved["percent"] else 1)

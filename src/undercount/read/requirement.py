@@ -18,13 +18,13 @@ from undercount.metric_facts import FACTS
 
 Outcome: TypeAlias = Literal["met", "failed", "inconclusive"]
 WORST_FIRST: tuple[Outcome, ...] = ("failed", "inconclusive", "met")
-PATTERN = re.compile(r"(?P<metric>[^<>=≤≥]+)(?P<sign>>=|<=|>|<|≥|≤)\s*(?P<value>[^<>=≤≥]+)")
+ONE_SIDE = re.compile(r"(?P<metric>[^<>=≤≥]+)(?P<sign>>=|<=|>|<|≥|≤)\s*(?P<value>[^<>=≤≥]+)")
 SIGNS = {"≥": ">=", "≤": "<="}
 OPPOSITES = {">=": "<", ">": "<=", "<=": ">", "<": ">="}
 # Digits of an estimate beside a bound: as many as it takes to see on which side it lies.
 LEAST_DIGITS, MOST_DIGITS = 3, 12
 # Conditions stand side by side; a comma inside a number, as in 5,000 rows, parts nothing.
-BETWEEN = re.compile(r"\s+and\s+|;|&&?|,(?=\s*[^\W\d])", re.IGNORECASE)
+AND_BETWEEN = re.compile(r"\s+and\s+|;|&&?|,(?=\s*[^\W\d])", re.IGNORECASE)
 
 
 class Condition(Protocol):
@@ -301,7 +301,7 @@ def parse_requirements(
     >>> [found.words for found in parse_requirements("auc > .9, new.recall@top 5,000 >= 45%")]
     ['roc_auc > 0.9', 'new.recall@top 5,000 >= 0.45']
     """
-    parts = BETWEEN.split(text) if isinstance(text, str) else [text]
+    parts = AND_BETWEEN.split(text) if isinstance(text, str) else [text]
     return [parse_requirement(part, threshold, top) for part in parts]
 
 
@@ -316,7 +316,7 @@ def parse_requirement(
     >>> parse_requirement("roc_auc>=0.9").threshold is None
     True
     """
-    match = PATTERN.fullmatch(text.strip()) if isinstance(text, str) else None
+    match = ONE_SIDE.fullmatch(text.strip()) if isinstance(text, str) else None
     if match is None:
         raise InputError(
             "a requirement reads like 'precision@0.7 >= 0.8', 'roc_auc > 90%' or "

@@ -13,7 +13,7 @@ from undercount.infer.reviews.verdicts import supposed_posterior
 from undercount.read.plan.goals import half_range
 from undercount.read.plan.hidden_positives import LIKELY_SCORES, HiddenPositives
 from undercount.read.plan.merged_cells import merge_cells
-from undercount.read.plan.strata import VerdictMoves
+from undercount.read.plan.strata import verdict_parts
 
 # Cells that the formula is summed over; more say nothing more.
 MOST_CELLS_OF_FORMULA = 64
@@ -45,7 +45,7 @@ def formula_half_width(
     """
     counts = merge_cells(counts, MOST_CELLS_OF_FORMULA, threshold)
     rows = np.maximum(counts.unlabeled, 1e-9)
-    drawn = np.minimum(budget * VerdictMoves.of(counts, (metric,), threshold, hidden).parts, rows)
+    drawn = np.minimum(budget * verdict_parts(counts, (metric,), threshold, hidden), rows)
     drawn, left = np.maximum(drawn, 1e-9), np.maximum(rows - drawn, 0.0)
     like = hidden.lie_like(counts)
     chances = np.array(
