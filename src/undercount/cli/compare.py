@@ -72,7 +72,7 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
     )
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.read.compare import compare as compare_rows  # noqa: PLC0415
-    from undercount.read.contest import parse_conditions  # noqa: PLC0415
+    from undercount.read.require.model_requirement import parse_conditions  # noqa: PLC0415
 
     thresholds = thresholds_of(options["thresholds"], options["scores"])
     verdicts = read_verdicts(options["reviews"])

@@ -56,7 +56,7 @@ def monitor(data: tuple[str, ...], **options: Any) -> int:
     the oldest cohort is not mature or a check fails, or if a requirement is open.
     """
     from undercount.cli.inputs import refuse_no_data  # noqa: PLC0415 - DuckDB, only when needed
-    from undercount.read.requirement import Verdict  # noqa: PLC0415
+    from undercount.read.require.requirement import Verdict  # noqa: PLC0415
 
     refuse_no_data(data)
     requirements = read_requirements(options, options["threshold"])

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from undercount.cli.inputs import LookedRows
     from undercount.errors import Check
     from undercount.infer.metric_row import MetricRow
-    from undercount.read.requirement import Requirement, Verdict
+    from undercount.read.require.requirement import Requirement, Verdict
     from undercount.show.selection import SelectionReport
 
 LEVELS = ("fail", "warn", "ok")
@@ -191,7 +191,7 @@ def _judge(
 
     Where the model alone speaks of most rows that a metric is about, it neither meets nor fails.
     """
-    from undercount.read.requirement import Judgement, Verdict, judge_requirement  # noqa: PLC0415 - only when needed
+    from undercount.read.require.requirement import Judgement, Verdict, judge_requirement  # noqa: PLC0415 - only when needed
 
     judgements = []
     for requirement in requirements:

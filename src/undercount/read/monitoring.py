@@ -36,7 +36,7 @@ from undercount.prevalence.late_labels import (
 )
 from undercount.read.alarm import Alarm, find_alarm
 from undercount.read.evaluation import render
-from undercount.read.requirement import (
+from undercount.read.require.requirement import (
     Judgement,
     Requirement,
     Verdict,

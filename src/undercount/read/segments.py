@@ -28,7 +28,7 @@ from undercount.infer.metric_row import MetricRow
 from undercount.metric_facts import FACTS
 from undercount.prevalence.pooled import PooledShares
 from undercount.read.evaluation import TOP_METRICS, Evaluation, render
-from undercount.read.requirement import Judgement, Requirement, Verdict, parse_requirements
+from undercount.read.require.requirement import Judgement, Requirement, Verdict, parse_requirements
 from undercount.read.segment_tests import (
     Deviation,
     Heterogeneity,

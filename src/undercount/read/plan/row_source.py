@@ -274,7 +274,7 @@ def open_rows(
         places = _thresholds(threshold, tuple(models))
         return RowsInMemory.of(y, models, places, columns.unlabeled, weight, cluster)
     named_so = score if isinstance(score, list | tuple) else [score]
-    models = score if isinstance(score, Mapping) else dict(zip(named_so, named_so, strict=True))
+    models = score if isinstance(score, Mapping) else {str(name): name for name in named_so}
     names = name_columns(y, label, list(models.values()), weight)
     places = _thresholds(threshold, tuple(models))
     if not is_eager(y):

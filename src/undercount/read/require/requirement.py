@@ -49,7 +49,7 @@ class Requirement:
 
     Examples
     --------
-    >>> from undercount.read.requirement import parse_requirement
+    >>> from undercount.read.require.requirement import parse_requirement
     >>> requirement = parse_requirement("Precision@0.7 > 45%")
     >>> requirement.metric, requirement.threshold, requirement.value
     ('precision', 0.7, 0.45)
@@ -120,7 +120,7 @@ class Judgement:
     Examples
     --------
     >>> from undercount import Estimate
-    >>> from undercount.read.requirement import Judgement, parse_requirement
+    >>> from undercount.read.require.requirement import Judgement, parse_requirement
     >>> wanted = parse_requirement("roc_auc >= 0.9")
     >>> print(Judgement("p", wanted, "met", Estimate(0.95, 0.93, 0.97)))
     met: p: roc_auc >= 0.9; estimated 0.950 (0.930 – 0.970)
@@ -155,7 +155,7 @@ class Verdict:
     Examples
     --------
     >>> from undercount import Estimate
-    >>> from undercount.read.requirement import Judgement, Verdict, parse_requirement
+    >>> from undercount.read.require.requirement import Judgement, Verdict, parse_requirement
     >>> wanted = parse_requirement("roc_auc >= 0.9")
     >>> verdict = Verdict((Judgement("p", wanted, "failed", Estimate(0.8, 0.75, 0.85)),))
     >>> verdict.outcome, bool(verdict)
@@ -190,7 +190,7 @@ def where_words(deploy_prevalence: float | None) -> str:
 
     Examples
     --------
-    >>> from undercount.read.requirement import where_words
+    >>> from undercount.read.require.requirement import where_words
     >>> where_words(0.01)
     ' where 1 % are positive'
     """
@@ -219,7 +219,7 @@ def numbers_beside(estimate: Estimate, bound: float, sign: str = "") -> list[str
     Examples
     --------
     >>> from undercount import Estimate
-    >>> from undercount.read.requirement import numbers_beside
+    >>> from undercount.read.require.requirement import numbers_beside
     >>> numbers_beside(Estimate(0.932, 0.8997, 0.951), 0.9)
     ['0.9320', '0.8997', '0.9510']
     """
@@ -268,7 +268,7 @@ def judge_requirement(
     Examples
     --------
     >>> from undercount import Check, Estimate
-    >>> from undercount.read.requirement import judge_requirement, parse_requirement
+    >>> from undercount.read.require.requirement import judge_requirement, parse_requirement
     >>> leak = Check("UC010", "warn", "the scores separate labelled from unlabeled rows")
     >>> judge_requirement(parse_requirement("roc_auc >= 0.9"), Estimate(0.99, 0.98, 1.0), [leak])
     ('inconclusive', 'the scores separate labelled from unlabeled rows (UC010)')
@@ -297,7 +297,7 @@ def parse_requirements(
 
     Examples
     --------
-    >>> from undercount.read.requirement import parse_requirements
+    >>> from undercount.read.require.requirement import parse_requirements
     >>> [found.words for found in parse_requirements("auc > .9, new.recall@top 5,000 >= 45%")]
     ['roc_auc > 0.9', 'new.recall@top 5,000 >= 0.45']
     """
@@ -312,7 +312,7 @@ def parse_requirement(
 
     Examples
     --------
-    >>> from undercount.read.requirement import parse_requirement
+    >>> from undercount.read.require.requirement import parse_requirement
     >>> parse_requirement("roc_auc>=0.9").threshold is None
     True
     """

@@ -32,7 +32,7 @@ from undercount.infer.metric_name import MetricName
 from undercount.infer.mixture import design_of
 from undercount.infer.threshold_intervals import intervals_at_shares
 from undercount.metric_facts import FACTS, OUT_OF_FOLD
-from undercount.read.requirement import Requirement, check_words
+from undercount.read.require.requirement import Requirement, check_words
 
 if TYPE_CHECKING:
     from undercount.read.evaluation import Evaluation
@@ -509,7 +509,7 @@ def round_goal(value: float) -> float:
 
     Examples
     --------
-    >>> from undercount.read.verdict import round_goal
+    >>> from undercount.read.require.verdict import round_goal
     >>> round_goal(0.678), round_goal(0.0347)
     (0.65, 0.03)
     """
