@@ -10,7 +10,7 @@ import numpy as np
 from undercount.assume.reviewed.differences import ReviewedModel, difference_ends, drawn_variance
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.infer.mass_gradients import MassGradient, mass_gradient
+from undercount.infer.mass_gradients import MassGradient
 from undercount.infer.reviews.drawn_verdicts import DrawnCells, DrawnVerdicts, Pool, SampledCells
 from undercount.infer.reviews.intervals import ReviewedMetrics
 from undercount.infer.reviews.verdicts import (
@@ -20,7 +20,7 @@ from undercount.infer.reviews.verdicts import (
     Reviews,
     working_posterior,
 )
-from undercount.read.plan.goals import SUFFIX, half_range, metric_of, threshold_of
+from undercount.read.plan.goals import SUFFIX, gradient_at, half_range, metric_of, threshold_of
 from undercount.read.plan.second_model import RowsByBoth, SecondModel, require_second
 
 DRAW_SEED = 20
@@ -91,10 +91,8 @@ class LikelyCase:
 
     def gradient(self, metric: str) -> MassGradient:
         """Return the first model's metric with its gradient."""
-        counts, at = self.counts, threshold_of(metric, self.design.threshold)
-        positive = counts.positive + self.chance * counts.unlabeled
-        everyone = counts.positive + counts.negative + counts.unlabeled
-        return mass_gradient(counts, positive, everyone, metric, threshold=at)
+        at = threshold_of(metric, self.design.threshold)
+        return gradient_at(self.counts, self.chance, metric, at)
 
     def value(self, goal: str) -> float:
         """Return the value of a goal."""

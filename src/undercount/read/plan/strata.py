@@ -9,7 +9,6 @@ import numpy as np
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
-from undercount.infer.mass_gradients import mass_gradient
 from undercount.infer.reviews.verdicts import (
     IntArray,
     ReviewDesign,
@@ -18,7 +17,7 @@ from undercount.infer.reviews.verdicts import (
 )
 from undercount.read.plan.allocation import allocate, interleave, spread_evenly
 from undercount.read.plan.further_round import FurtherRound
-from undercount.read.plan.goals import SUFFIX, metric_of, read_goals, threshold_of
+from undercount.read.plan.goals import SUFFIX, gradient_at, metric_of, read_goals, threshold_of
 from undercount.read.plan.hidden_positives import HiddenPositives
 from undercount.read.plan.merged_cells import merge_cells
 from undercount.read.plan.second_model import SecondModel, require_second
@@ -169,13 +168,11 @@ def verdict_parts(
     """
     posterior = working_posterior(hidden.lie_like(counts), hidden.share)
     unlabeled, even = counts.unlabeled, counts.unlabeled / counts.n_unlabeled
-    positive = counts.positive + posterior * unlabeled
-    everyone = counts.positive + counts.negative + unlabeled
     density = np.zeros(len(even))
     for name in goals:
         metric = metric_of(name)
         at = threshold_of(metric, threshold)
-        first = mass_gradient(counts, positive, everyone, metric, threshold=at)
+        first = gradient_at(counts, posterior, metric, at)
         squares = first.turned**2
         if name.endswith(SUFFIX):
             model = require_second(second, name)

@@ -6,11 +6,10 @@ from scipy.special import gammaln, ndtri
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.estimate import delta_interval
-from undercount.infer.mass_gradients import mass_gradient
 from undercount.infer.reviews.ends import HALF, part_more
 from undercount.infer.reviews.intervals import range_of, scale_of
 from undercount.infer.reviews.verdicts import supposed_posterior
-from undercount.read.plan.goals import half_range
+from undercount.read.plan.goals import gradient_at, half_range
 from undercount.read.plan.hidden_positives import LIKELY_SCORES, HiddenPositives
 from undercount.read.plan.merged_cells import merge_cells
 from undercount.read.plan.strata import verdict_parts
@@ -51,9 +50,7 @@ def formula_half_width(
     chances = np.array(
         [supposed_posterior(like, share) for share in hidden.shares_at(counts, LIKELY_SCORES)]
     )
-    positive = counts.positive + chances * counts.unlabeled
-    everyone = counts.positive + counts.negative + counts.unlabeled
-    gradient = mass_gradient(counts, positive, everyone, metric, threshold=threshold)
+    gradient = gradient_at(counts, chances, metric, threshold)
     squares = gradient.turned**2 * rows * left / drawn**2  # what one verdict adds to the variance
     variance = (squares * drawn * chances * (1 - chances)).sum(axis=-1)
     normal, (least, most) = float(ndtri((1 + confidence_level) / 2)), range_of(metric)
