@@ -58,7 +58,7 @@ from .read.monitoring import Monitoring as Monitoring
 from .read.plan.plan_reviews import plan_reviews as plan_reviews
 from .read.plan.review_plan import ReviewPlan as ReviewPlan
 from .read.plan.strata import design_reviews as design_reviews
-from .read.requirement import Verdict as Verdict
+from .read.require.requirement import Verdict as Verdict
 from .read.scorers import make_scorer as make_scorer
 from .read.segments import Evaluations as Evaluations
 from .shares import Shares as Shares

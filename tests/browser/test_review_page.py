@@ -266,7 +266,7 @@ def test_a_long_name_of_a_column_leaves_room_for_its_values(contexts, rows, tmp_
 
 
 def test_many_cells_are_merged_and_the_page_says_so(rows, monkeypatch):
-    monkeypatch.setattr(review_page, "MOST_CELLS", 64)
+    monkeypatch.setattr(review_page, "MOST_PAGE_CELLS", 64)
     made = uc.plan_reviews(rows[0], "s", label="y", budget=10, threshold=0.6)
     counts, merged = page_counts(made)
     assert merged

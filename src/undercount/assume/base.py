@@ -224,19 +224,15 @@ class PlanWords(NamedTuple):
         Stands behind the share of hidden positives: "3 % of them are positive, …".
     may_be : str
         Stands behind "what may come by the draw, if …".
-    worst : str
-        What may come beyond that.
     """
 
     supposes: str
     may_be: str
-    worst: str
 
 
 RANDOM_LABELS_PLAN = PlanWords(
     "and labels are a random sample of the positives",
     "labels prefer high or low scores a little",
-    "Labels of the highest scores alone may double it, which verdicts then show",
 )
 
 

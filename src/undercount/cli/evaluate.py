@@ -40,7 +40,7 @@ from undercount.errors import InputError, collect_warnings
 if TYPE_CHECKING:
     from undercount.cli.inputs import Reading
     from undercount.read.evaluation import Evaluation
-    from undercount.read.requirement import Requirement, Verdict
+    from undercount.read.require.requirement import Requirement, Verdict
 
 
 @click.command(cls=Command, short_help="Judge one or more score columns.")
@@ -291,7 +291,7 @@ def _print_evaluation(evaluation: "Evaluation", *, heading: bool) -> None:
 
 def take_verdict(verdict: "Verdict", evaluation: "Evaluation") -> "Evaluation":
     """Return the evaluation with what was found of its requirements, claiming the worst one."""
-    from undercount.read.requirement import Requirement  # noqa: PLC0415 - only when needed
+    from undercount.read.require.requirement import Requirement  # noqa: PLC0415 - only when needed
 
     own = tuple(
         judgement for judgement in verdict.worst_first if judgement.subject == evaluation.name
@@ -305,7 +305,7 @@ def take_verdict(verdict: "Verdict", evaluation: "Evaluation") -> "Evaluation":
 
 def judge_models(evaluations: "list[Evaluation]", requirements: "list[Requirement]") -> "Verdict":
     """Judge each model by what is required of it, or of every one."""
-    from undercount.read.requirement import Verdict  # noqa: PLC0415 - only when needed
+    from undercount.read.require.requirement import Verdict  # noqa: PLC0415 - only when needed
 
     refuse_other_models(requirements, [evaluation.name for evaluation in evaluations])
     return Verdict(

@@ -58,7 +58,7 @@ def monitor(options: Options) -> int:
     the oldest cohort is not mature or a check fails, or if a requirement is open.
     """
     from undercount.cli.inputs import refuse_no_data  # noqa: PLC0415 - DuckDB, only when needed
-    from undercount.read.requirement import Verdict  # noqa: PLC0415
+    from undercount.read.require.requirement import Verdict  # noqa: PLC0415
 
     data = options["data"]
     refuse_no_data(data)

@@ -24,7 +24,7 @@ from undercount.infer.heads import RatePoint, top_parts
 from undercount.metric_facts import FACTS
 
 # Areas that are sums over pairs of rows: read where cells may have fewer positives than none.
-RANKED = ("roc_auc", "lift_auc")
+SUMS_OVER_PAIRS = ("roc_auc", "lift_auc")
 # Relative step of central differences.
 _STEP = 1e-5
 _ROUNDING = 1e-8

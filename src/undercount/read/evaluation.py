@@ -69,7 +69,7 @@ from undercount.read.plan.review_gain import (
     gain_of,
     lacking_reviews,
 )
-from undercount.read.requirement import (
+from undercount.read.require.requirement import (
     Judgement,
     Requirement,
     Verdict,
@@ -78,7 +78,7 @@ from undercount.read.requirement import (
     parse_requirement,
     parse_requirements,
 )
-from undercount.read.verdict import (
+from undercount.read.require.verdict import (
     ClaimVerdict,
     doubt_words,
     failure_doubt_words,

@@ -13,7 +13,7 @@ from undercount.estimate import Estimate, Interval
 from undercount.infer.metric_row import MetricRow
 from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation
-from undercount.read.requirement import Requirement
+from undercount.read.require.requirement import Requirement
 from undercount.show.bias import bias_facts
 from undercount.show.text import check_facts, plain_words, weakest_link
 from undercount.show.verdict_words import (

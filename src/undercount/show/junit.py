@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree as ET
 
-from undercount.read.requirement import Verdict
+from undercount.read.require.requirement import Verdict
 
 
 def as_junit(verdict: Verdict) -> str:
@@ -13,7 +13,7 @@ def as_junit(verdict: Verdict) -> str:
     Examples
     --------
     >>> from undercount import Estimate
-    >>> from undercount.read.requirement import Judgement, Verdict, parse_requirement
+    >>> from undercount.read.require.requirement import Judgement, Verdict, parse_requirement
     >>> from undercount.show.junit import as_junit
     >>> wanted = parse_requirement("roc_auc >= 0.9")
     >>> text = as_junit(Verdict((Judgement("p", wanted, "met", Estimate(0.95, 0.93, 0.97)),)))

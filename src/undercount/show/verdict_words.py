@@ -8,8 +8,8 @@ from undercount.infer.metric_name import place_words, short_number
 from undercount.infer.sensitivity import AREAS
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
-from undercount.read.requirement import Outcome, Requirement, where_words
-from undercount.read.verdict import Light
+from undercount.read.require.requirement import Outcome, Requirement, where_words
+from undercount.read.require.verdict import Light
 from undercount.shares import Given
 from undercount.show.spoken import metric_title
 

@@ -253,9 +253,7 @@ class AuditedRecovery(ReviewedRecovery):
             lights={"reviewed": "if the audit was random"},
             overturned_by="verified rows that are no random sample",
             plan_words=PlanWords(
-                "as the audited rows show",
-                "the audit preferred high or low scores a little",
-                "An audit of the highest scores alone may double it, which verdicts then show",
+                "as the audited rows show", "the audit preferred high or low scores a little"
             ),
         )
 

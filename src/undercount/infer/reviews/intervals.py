@@ -11,7 +11,7 @@ from scipy.special import ndtri, stdtrit
 from undercount.curve import FloatArray
 from undercount.estimate import Estimate, check_confidence_level, delta_interval
 from undercount.infer.mass_gradients import (
-    RANKED,
+    SUMS_OVER_PAIRS,
     MassGradient,
     mass_gradient,
     metric_values,
@@ -175,7 +175,7 @@ class ReviewedMetrics:
         An area of ranks is there because some cells have less than no positive: it is read where
         rows can have them.
         """
-        if name not in RANKED:
+        if name not in SUMS_OVER_PAIRS:
             return end
         there = metric_values(self.cells.counts, self._possible, self.cells.everyone, name)
         return np.clip(there, low, high)

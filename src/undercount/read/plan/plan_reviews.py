@@ -139,7 +139,7 @@ def plan_reviews(
     taken = {name: take_column(y, name, values) for name, values in assumption.columns.items()}
     request = PlanRequest(budget, goal, 0.0, random_state, level)
     plan = make_plan(source, assumption.with_columns(taken), request)
-    return replace(plan, columns=columns.facts)
+    return replace(plan, columns={"label": label, "unlabeled": unlabeled, "keep": list(keep)})
 
 
 def _check_share(share: float) -> None:
@@ -165,18 +165,18 @@ def make_plan(source: RowSource, assumption: Assumption, request: PlanRequest) -
     counts = rows.counts
     counts.require("positive", "unlabeled")
     if goes_on is None:
-        hidden = suppose_hidden(assumption, rows, source.share_seed(request.random_state))
+        hidden = suppose_hidden(assumption, rows, request.random_state)
         second = _second_model(source, hidden.lie_like)
         design = _first_design(counts, hidden, source.thresholds[0], request, second)
         widths = ExpectedWidths.of_first(counts, design, hidden, request.confidence_level, second)
     else:
         second = _second_model(source, as_labelled, goes_on)
         design = _next_design(counts, goes_on, request, second)
-        design = source.place_seed(design, request.random_state)
+        design = replace(design, seed=request.random_state) if source.by_key else design
         level = request.confidence_level
         widths = ExpectedWidths.of_further(counts, design, goes_on, level, second)
     drawn = source.draw(design, goes_on)
-    weight, cluster = source.weight_of(drawn), source.cluster_of(drawn)
+    weight, cluster = source.beside("weight", drawn), source.beside("cluster", drawn)
     checks = _check_places(counts, design, second)
     return ReviewPlan(design, drawn, counts, widths, earlier, None, weight, cluster, checks)
 

@@ -21,7 +21,7 @@ from undercount.infer.metric_name import place_words
 from undercount.infer.metric_row import MetricRow
 from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation
-from undercount.read.requirement import WORST_FIRST, Outcome
+from undercount.read.require.requirement import WORST_FIRST, Outcome
 from undercount.show.costs import cost_table, cost_words
 from undercount.show.document import as_document
 from undercount.show.page.costs import draw_costs
