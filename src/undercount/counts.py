@@ -531,8 +531,8 @@ _WORDS = {
 ALL_LABELLED = (
     "If somebody verified every row, nothing is hidden and the plain metrics of the labels, those "
     "of scikit-learn say, are right. If the verified rows are a random sample of more, add the "
-    f"others without a label and pass {wording('audited=True to', '--audited to undercount')} "
-    "evaluate"
+    "others without a label and pass "
+    f"{wording('assume=RandomAudit() to evaluate', '--audited to undercount evaluate')}"
 )
 _HINTS = {
     "positive": "Positives are coded 1",

@@ -23,10 +23,13 @@ class LabelPropensity(Assumption):
 
     Parameters
     ----------
-    chance : array-like or classifier
-        The chance that each row would carry a label if it were positive; or a scikit-learn
-        classifier, which is cross-fitted on `covariates` to tell rows that were looked at.
-    covariates : array-like, optional
+    chance : array-like, str or classifier
+        The chance that each row would carry a label if it were positive; only those of labelled
+        rows are used. At rows found negative it is the chance that somebody looked, which is
+        tested (UC022); NaN if they were found otherwise. Or a scikit-learn classifier, which is
+        cross-fitted on `covariates` to tell rows that were looked at (labelled 1 or 0) from the
+        others.
+    covariates : array-like or str, optional
         What may have decided who was looked at, a row of values for each row.
 
     Notes

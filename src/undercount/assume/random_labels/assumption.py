@@ -35,7 +35,8 @@ class RandomLabels(Assumption):
         of all positives that carry a label. `unlabeled_prevalence` may also be an estimator of
         `undercount.prevalence`. None: estimated from the scores.
     purity : number, (low, high) or Estimate
-        Share of the rows labelled positive that really are.
+        Share of the rows labelled positive that really are. Below 1, counts that merge scores
+        give average precision and the areas' intervals approximately.
     sampling : {"single-sample", "case-control"}
         Whether labelled rows were part of the sample before they were labelled.
     estimator : estimator, optional

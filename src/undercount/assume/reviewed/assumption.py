@@ -28,9 +28,12 @@ class Reviewed(Assumption):
     reviews : Reviews or path
         Verdicts on rows that `plan_reviews` chose, or the answered file of a plan.
     labels : {"any", "random"}, optional
-        What to suppose of the labels: nothing, or that they are a random sample of the positives.
+        What to suppose of the labels: nothing, or that they are a random sample of the positives,
+        which is sharper, and wrong if they are not. "any" by default: a test that does not reject
+        random labels is no licence; `recovery.answers` has both.
     sequential : bool
-        Whether intervals shall hold at every look at once while verdicts come in.
+        Whether intervals shall hold at every look at once while verdicts come in, so that one may
+        stop when they are narrow enough; they are about 1.5 times as wide.
     sampling : {"single-sample", "case-control"}
         Whether labelled rows were part of the sample before they were labelled.
 
@@ -149,6 +152,11 @@ class Reviewed(Assumption):
 @dataclass(frozen=True, eq=False)
 class RandomAudit(Assumption):
     """The known rows, of both classes, are a random sample of all rows that somebody verified.
+
+    Parameters
+    ----------
+    sequential : bool
+        Whether intervals shall hold at every look at once while rows are verified.
 
     Notes
     -----
