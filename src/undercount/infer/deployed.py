@@ -257,7 +257,7 @@ class Deployment:
         limits = rate_limits(heads, _ANY, confidence_level=level)
         points = [self._moved(point) for point in limits.points]
         middle, value, *ends = read_metric(points, metric, 1.0)
-        low, high = combine(middle, ends, FACTS[metric], near=value)
+        low, high = combine(middle, ends, metric, near=value)
         error = math.sqrt(effect * float(moves.variance))
         return float(value), float(low), float(high), error
 

@@ -369,10 +369,10 @@ class Evaluation:
         naive = None if threshold is None else naive_point(counts, threshold)
         shown = None if threshold is None else short_threshold(threshold, counts)
         floors, recovery = self.recovery.floors(counts), self.recovery
-        rows = []
-        for metric in metrics:
+        places = [MetricAt(metric, threshold) for metric in metrics]
+        estimates, rows = recovery.estimates(places, counts), []
+        for metric, estimate in zip(metrics, estimates, strict=True):
             value = naive_area(counts, metric) if naive is None else float(getattr(naive, metric))
-            estimate = recovery.estimate(MetricAt(metric, threshold), counts)
             bound = value if floors and grows(metric, value, self.shares) else None
             certain = bound is not None and metric == "precision" and self.target == "dataset"
             if not (certain or self.basis.random_labels):
