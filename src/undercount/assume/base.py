@@ -758,7 +758,7 @@ class PairingByRow(Pairing):
         cut = cut_models(used, design, self.thresholds, self.top)
         places = [MetricAt(metric, top=cut.size) for metric in WORKLOAD_METRICS]
         estimates = {
-            name: {metric: estimate_top(each, metric, cut.size) for metric in WORKLOAD_METRICS}
+            name: estimate_workload(each, WORKLOAD_METRICS, cut.size)
             for name, each in self.recoveries.items()
         }
         values = {
@@ -806,9 +806,17 @@ def _differ(
 
 def estimate_top(recovery: Recovery, metric: str, size: float) -> Estimate:
     """Estimate a metric of so many of the highest rows, as an evaluation does."""
-    at = MetricAt(metric, top=size)
+    return estimate_workload(recovery, [metric], size)[metric]
+
+
+def estimate_workload(
+    recovery: Recovery, metrics: Sequence[str], size: float
+) -> dict[str, Estimate]:
+    """Estimate metrics of so many of the highest rows, as an evaluation does."""
+    places = [MetricAt(metric, top=size) for metric in metrics]
     with collect_warnings():  # the table has warned
-        return recovery.raise_top(recovery.estimate(at), at)
+        found = zip(places, recovery.estimates(places), strict=True)
+        return {at.metric: recovery.raise_top(estimate, at) for at, estimate in found}
 
 
 def at_least(least: float, estimate: Estimate) -> Estimate:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from undercount.assume.base import Basis, Pairing, Recovery, Unknowns, estimate_top
+from undercount.assume.base import Basis, Pairing, Recovery, Unknowns, estimate_workload
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.random_labels.bias_bounds import bound_metric, follows_bias
 from undercount.assume.random_labels.deployed_differences import (
@@ -376,7 +376,7 @@ class RandomLabelsPairing(Pairing):
             for name, model in models.items()
         }
         estimates = {
-            name: {m: estimate_top(model.recovery, m, size) for m in WORKLOAD_METRICS}
+            name: estimate_workload(model.recovery, WORKLOAD_METRICS, size)
             for name, model in models.items()
             # Below 1 the number would be read as a share of the rows; clusters need a threshold.
             if model.recovery.unknowns.resamples is None
