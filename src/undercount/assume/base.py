@@ -27,7 +27,7 @@ from undercount.errors import (
     collect_warnings,
     named,
 )
-from undercount.estimate import Estimate, Interval, round_outward
+from undercount.estimate import POINT, Estimate, Interval, round_outward
 from undercount.infer.clusters import Clusters
 from undercount.infer.decisions import BestThreshold, Goal
 from undercount.infer.deployed import read_deploy_prevalence
@@ -560,18 +560,47 @@ class Recovery(ABC):
 
         `counts` are those that answer at its place, if they are there already.
         """
+        return self.estimates([at], counts)[0]
+
+    def estimates(
+        self, ats: Sequence[MetricAt], counts: ScoreCounts | None = None
+    ) -> list[Estimate]:
+        """Estimate metrics at one place together."""
+        at = ats[0]
         if at.prevalence is not None:
-            return self.finish(self.carry(at, at.prevalence))
+            return [self.finish(self.carry(each, at.prevalence)) for each in ats]
         if counts is None:
             counts = self.counts_at(at.threshold) if at.top is None else self.counts_for_top
-        return self.raise_certain(self.finish(self.measure(at, counts)), at, counts)
+        return [
+            self.finish(estimate, self.certain_value(each, counts), each.metric)
+            for each, estimate in zip(ats, self.measures(ats, counts), strict=True)
+        ]
 
-    def finish(self, estimate: Estimate) -> Estimate:
-        """Leave open what the share leaves open, and name what the share rests on."""
-        found = self.unknowns.leave_open(estimate)
-        share = self.unknowns.needs if "prevalence" in found.needs else ()
-        right = (RIGHT_LABELS,) if found.needs and self.supposes_right_labels else ()
-        return replace(found, needs=(*found.needs, *share, *right))
+    def measures(self, ats: Sequence[MetricAt], counts: ScoreCounts) -> list[Estimate]:
+        """Estimate metrics of counts that answer at their one place, with intervals."""
+        return [self.measure(at, counts) for at in ats]
+
+    def finish(
+        self, estimate: Estimate, least: float | None = None, metric: str | None = None
+    ) -> Estimate:
+        """Leave open what the share leaves open, and name what the share rests on.
+
+        Nothing lies below what is certain (`least`), and the interval of a metric that is but a
+        point holds the truth all the same.
+        """
+        if self.unknowns.range_only:
+            estimate = self.unknowns.leave_open(estimate)
+        share = self.unknowns.needs if "prevalence" in estimate.needs else ()
+        right = (RIGHT_LABELS,) if estimate.needs and self.supposes_right_labels else ()
+        needs = (*estimate.needs, *share, *right)
+        if metric is None:
+            return replace(estimate, needs=needs)
+        value, low, high = estimate.value, estimate.low, estimate.high
+        if least is not None:
+            value, low, high = max(value, least), max(low, least), max(high, least)
+        if high - low <= POINT:
+            low, high = round_outward(low, high, *FACTS[metric].range)
+        return replace(estimate, value=value, low=low, high=high, needs=needs)
 
     def contributions(self, at: MetricAt) -> Contributions:
         """Return what each independent unit of the rows adds to a metric."""
@@ -866,7 +895,7 @@ class PairingByRow(Pairing):
         cut = cut_models(used, design, self.thresholds, self.top)
         places = [MetricAt(metric, top=cut.size) for metric in WORKLOAD_METRICS]
         estimates = {
-            name: {metric: estimate_top(each, metric, cut.size) for metric in WORKLOAD_METRICS}
+            name: estimate_workload(each, WORKLOAD_METRICS, cut.size)
             for name, each in self.recoveries.items()
         }
         values = {
@@ -914,9 +943,17 @@ def _differ(
 
 def estimate_top(recovery: Recovery, metric: str, size: float) -> Estimate:
     """Estimate a metric of so many of the highest rows, as an evaluation does."""
-    at = MetricAt(metric, top=size)
+    return estimate_workload(recovery, [metric], size)[metric]
+
+
+def estimate_workload(
+    recovery: Recovery, metrics: Sequence[str], size: float
+) -> dict[str, Estimate]:
+    """Estimate metrics of so many of the highest rows, as an evaluation does."""
+    places = [MetricAt(metric, top=size) for metric in metrics]
     with collect_warnings():  # the table has warned
-        return recovery.raise_top(recovery.estimate(at), at)
+        found = zip(places, recovery.estimates(places), strict=True)
+        return {at.metric: recovery.raise_top(estimate, at) for at, estimate in found}
 
 
 def at_least(least: float, estimate: Estimate) -> Estimate:

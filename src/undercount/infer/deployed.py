@@ -5,7 +5,7 @@ carried over at every threshold, and the rest follows from the prevalence there.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -77,8 +77,8 @@ def cell_values(counts: ScoreCounts, threshold: float | None = None) -> CellValu
     return lambda value: at_cells(counts, value, flagged)
 
 
-def carried_rates(heads: HeadCounts, metric: str, prevalence: float) -> Influence:
-    """Return what a flagged row adds to a metric of the same rates at another prevalence."""
+def carried_rates(heads: HeadCounts, metric: str | Sequence[str], prevalence: float) -> Influence:
+    """Return what a flagged row adds to metrics of the same rates at another prevalence."""
     there = replace(heads.smooth_point, prevalence=np.asarray(prevalence))
     by_tpr, by_fpr, _ = rate_slopes(there, metric, 1.0)
     return Influence(0.0, by_tpr, negative=by_fpr)
@@ -257,7 +257,7 @@ class Deployment:
         limits = rate_limits(heads, _ANY, confidence_level=level)
         points = [self._moved(point) for point in limits.points]
         middle, value, *ends = read_metric(points, metric, 1.0)
-        low, high = combine(middle, ends, FACTS[metric], near=value)
+        low, high = combine(middle, ends, metric, near=value)
         error = math.sqrt(effect * float(moves.variance))
         return float(value), float(low), float(high), error
 

@@ -309,7 +309,7 @@ class _PointBias:
         ends = []
         for ratio in (odds_ratio, 1 / odds_ratio):
             middle, *limits = read_metric(points(ratio), self.name)
-            ends.append(combine(middle, limits, FACTS[self.name]))
+            ends.append(combine(middle, limits, self.name))
         lows, highs = zip(*ends, strict=True)
         return float(min(lows)), float(max(highs))
 

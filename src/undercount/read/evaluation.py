@@ -399,10 +399,10 @@ class Evaluation:
         self._warn_rounding(counts, threshold)
         shown = None if threshold is None else short_threshold(threshold, counts)
         floors, recovery = self.recovery.floors(counts), self.recovery
-        rows = []
-        for metric in metrics:
-            at = MetricAt(metric, threshold)
-            value, estimate = recovery.naive_value(at, counts), recovery.estimate(at, counts)
+        places = [MetricAt(metric, threshold) for metric in metrics]
+        estimates, rows = recovery.estimates(places, counts), []
+        for metric, at, estimate in zip(metrics, places, estimates, strict=True):
+            value = recovery.naive_value(at, counts)
             bound = value if floors and grows(metric, value, self.shares) else None
             certain = bound is not None and metric == "precision" and self.target == "dataset"
             if not (certain or self.basis.random_labels):
