@@ -13,6 +13,7 @@ from undercount.cli.options import (
     DEBUG,
     JSON,
     QUIET,
+    ShareType,
     ThresholdType,
     gate_options,
 )
@@ -23,12 +24,26 @@ if TYPE_CHECKING:
     from undercount.read.monitoring import Monitoring
 
 
+# What says how labels came about where they are all here.
+LABELLING = ("prevalence", "chance", "audited")
+
+
 @click.command(cls=Command, short_help="Follow a score over time while labels are late.")
 @DATA
 @click.option("--score", required=True, help="Column of scores.")
 @click.option("--observed", required=True, help=OBSERVED)
-@click.option("--found", required=True, help=FOUND)
+@click.option("--found", help=f"{FOUND} Without it labels are all here.")
 @click.option("--label", help="Column of labels, 1 positive; dates of others do not count.")
+@click.option("--unlabeled", help="Without --found: label value that means unlabeled.")
+@click.option(
+    "--prevalence", type=ShareType(), help="Without --found: share of positives among all rows."
+)
+@click.option("--chance", help="Without --found: column of the chance of a label.")
+@click.option(
+    "--audited",
+    is_flag=True,
+    help="Without --found: rows labelled 1 or 0 are a random sample of all.",
+)
 @click.option("--until", help=f"{UNTIL[:-1]}; later rows are left out.")
 @click.option(
     "--threshold", type=ThresholdType(), required=True, help="Rows with score >= it are flagged."
@@ -50,7 +65,7 @@ if TYPE_CHECKING:
 @QUIET
 @DEBUG
 def monitor(data: tuple[str, ...], **options: Any) -> int:
-    """Show metrics by month while labels of recent rows are missing.
+    """Show metrics by month, perhaps while labels of recent rows are missing.
 
     Exit 1 if the alarm is on or a requirement fails, else 3 if no number may be reported, because
     the oldest cohort is not mature or a check fails, or if a requirement is open.
@@ -61,7 +76,7 @@ def monitor(data: tuple[str, ...], **options: Any) -> int:
     refuse_no_data(data)
     requirements = read_requirements(options, options["threshold"])
     with collect_warnings() as warned:
-        found = _monitor(data, options)
+        found = (_monitor if options["found"] else _monitor_labels)(data, options)
     for warning in warned:
         tell(f"undercount: {warning}")
     if options["json_file"]:
@@ -89,6 +104,13 @@ def _monitor(data: tuple[str, ...], options: dict[str, Any]) -> "Monitoring":
     from undercount.prevalence.late_labels import read_until  # noqa: PLC0415
     from undercount.read.monitor import monitor as follow  # noqa: PLC0415
 
+    beside = [name for name in LABELLING if options[name]]
+    if beside:
+        raise InputError(
+            f"--found says how labels came about; leave --{beside[0]} out, or leave out --found "
+            "where labels are all here",
+            argument=beside[0],
+        )
     columns = [options["observed"], options["found"]]
     if options["observed"] == options["found"]:
         raise InputError("--observed and --found must be two columns")
@@ -114,5 +136,48 @@ def _monitor(data: tuple[str, ...], options: dict[str, Any]) -> "Monitoring":
         found=taken[columns[1]],
         label=taken[options["label"]] if options["label"] else None,
         until=until,
+        **{name: options[name] for name in names},
+    )
+
+
+def _monitor_labels(data: tuple[str, ...], options: dict[str, Any]) -> "Monitoring":
+    """Follow rows whose labels are all here."""
+    import numpy as np  # noqa: PLC0415 - only when needed
+
+    from undercount.assume.builder import assumption_of  # noqa: PLC0415
+    from undercount.cli.inputs import (  # noqa: PLC0415 - DuckDB, only when needed
+        infer_coding,
+        refuse_no_score,
+        unlabeled_value,
+    )
+    from undercount.count.files import read_dated  # noqa: PLC0415
+    from undercount.read.monitor import monitor as follow  # noqa: PLC0415
+
+    label, score, chance = options["label"], options["score"], options["chance"]
+    if label is None:
+        raise InputError("name the date of each label (--found), or the labels (--label)")
+    numbers = [name for name in (score, label, chance) if name]
+    with progress("reading", options):
+        rows = read_dated(list(data), numbers, [options["observed"]])
+    kept = ~np.isnan(rows[score])
+    if not kept.any():
+        refuse_no_score([score], ", ".join(data))
+    taken = {name: values[kept] for name, values in rows.items()}
+    values, times = np.unique(taken[label], return_counts=True)
+    counted = dict(zip(values.tolist(), times.tolist(), strict=True))
+    coding, note = infer_coding(counted, unlabeled_value(options), None)
+    tell(f"undercount: {note}")
+    given = {
+        "prevalence": options["prevalence"],
+        "propensity": taken[chance] if chance else None,
+        "audited": options["audited"],
+    }
+    names = ("threshold", "period", "baseline", "risk", "confidence_level")
+    return follow(
+        taken[score],
+        observed=taken[options["observed"]],
+        label=taken[label],
+        unlabeled=coding,
+        assume=assumption_of(given),
         **{name: options[name] for name in names},
     )
