@@ -1,6 +1,6 @@
 """Follow a classifier over time while labels are still arriving."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -14,6 +14,7 @@ from undercount.cli.options import (
     DEBUG,
     JSON,
     QUIET,
+    ShareType,
     ThresholdType,
     gate_options,
 )
@@ -24,12 +25,26 @@ if TYPE_CHECKING:
     from undercount.read.monitoring import Monitoring
 
 
+# What says how labels came about where they are all here.
+LABELLING = ("prevalence", "chance", "audited")
+
+
 @click.command(cls=Command, short_help="Follow a score over time while labels are late.")
 @DATA
 @click.option("--score", required=True, help="Column of scores.")
 @click.option("--observed", required=True, help=OBSERVED)
-@click.option("--found", required=True, help=FOUND)
+@click.option("--found", help=f"{FOUND} Without it labels are all here.")
 @click.option("--label", help="Column of labels, 1 positive; dates of others do not count.")
+@click.option("--unlabeled", help="Without --found: label value that means unlabeled.")
+@click.option(
+    "--prevalence", type=ShareType(), help="Without --found: share of positives among all rows."
+)
+@click.option("--chance", help="Without --found: column of the chance of a label.")
+@click.option(
+    "--audited",
+    is_flag=True,
+    help="Without --found: rows labelled 1 or 0 are a random sample of all.",
+)
 @click.option("--until", help=f"{UNTIL[:-1]}; later rows are left out.")
 @click.option(
     "--threshold", type=ThresholdType(), required=True, help="Rows with score >= it are flagged."
@@ -52,7 +67,7 @@ if TYPE_CHECKING:
 @DEBUG
 @with_options
 def monitor(options: Options) -> int:
-    """Show metrics by month while labels of recent rows are missing.
+    """Show metrics by month, perhaps while labels of recent rows are missing.
 
     Exit 1 if the alarm is on or a requirement fails, else 3 if no number may be reported, because
     the oldest cohort is not mature or a check fails, or if a requirement is open.
@@ -64,7 +79,7 @@ def monitor(options: Options) -> int:
     refuse_no_data(data)
     requirements = read_requirements(options, options["threshold"])
     with collect_warnings() as warned:
-        found = _monitor(data, options)
+        found = (_monitor if options["found"] else _monitor_labels)(data, options)
     for warning in warned:
         tell(f"undercount: {warning}")
     if options["json_file"]:
@@ -92,6 +107,14 @@ def _monitor(data: tuple[str, ...], options: Options) -> "Monitoring":
     from undercount.prevalence.late_labels import read_until  # noqa: PLC0415
     from undercount.read.monitor import monitor as follow  # noqa: PLC0415
 
+    given: Mapping[str, Any] = cast("Mapping[str, Any]", options)
+    beside = [name for name in LABELLING if given[name]]
+    if beside:
+        raise InputError(
+            f"--found says how labels came about; leave --{beside[0]} out, or leave out --found "
+            "where labels are all here",
+            argument=beside[0],
+        )
     threshold = options["threshold"]
     assert threshold is not None  # noqa: S101 - it is required
     columns = [str(options["observed"]), str(options["found"])]
@@ -126,3 +149,70 @@ def _monitor(data: tuple[str, ...], options: Options) -> "Monitoring":
         risk=options["risk"],
         confidence_level=options["confidence_level"],
     )
+
+
+def _monitor_labels(data: tuple[str, ...], options: Options) -> "Monitoring":
+    """Follow rows whose labels are all here."""
+    import numpy as np  # noqa: PLC0415 - only when needed
+
+    from undercount.cli.inputs import (  # noqa: PLC0415 - DuckDB, only when needed
+        infer_coding,
+        refuse_no_score,
+        unlabeled_value,
+    )
+    from undercount.count.files import read_dated  # noqa: PLC0415
+    from undercount.read.monitor import monitor as follow  # noqa: PLC0415
+
+    label, score, chance = options["label"], options["score"], options["chance"]
+    observed, threshold = str(options["observed"]), options["threshold"]
+    assert threshold is not None  # noqa: S101 - it is required
+    if label is None:
+        raise InputError("name the date of each label (--found), or the labels (--label)")
+    numbers = [name for name in (score, label, chance) if name]
+    with progress("reading", options):
+        rows = read_dated(list(data), numbers, [observed])
+    kept = ~np.isnan(rows[score])
+    if not kept.any():
+        refuse_no_score([score], ", ".join(data))
+    taken = {name: values[kept] for name, values in rows.items()}
+    values, times = np.unique(taken[label], return_counts=True)
+    counted = dict(zip(values.tolist(), times.tolist(), strict=True))
+    coding, note = infer_coding(counted, unlabeled_value(options), None)
+    tell(f"undercount: {note}")
+    return follow(
+        taken[score],
+        observed=taken[observed],
+        label=taken[label],
+        unlabeled=coding,
+        assume=_assumption(options, taken[chance] if chance else None),
+        threshold=threshold,
+        period=options["period"],
+        baseline=options["baseline"],
+        risk=options["risk"],
+        confidence_level=options["confidence_level"],
+    )
+
+
+def _assumption(options: Options, chance: Any) -> "Assumption":
+    """Return how the labels came about, as the options state it."""
+    from undercount.assume.builder import assumption_of  # noqa: PLC0415 - only when needed
+    from undercount.assume.propensity.assumption import LabelPropensity  # noqa: PLC0415
+    from undercount.assume.reviewed.assumption import RandomAudit  # noqa: PLC0415
+
+    stated = [
+        name
+        for name, value in (
+            ("prevalence", options["prevalence"]),
+            ("chance", options["chance"]),
+            ("audited", options["audited"] or None),
+        )
+        if value is not None
+    ]
+    if len(stated) > 1:
+        raise InputError(
+            f"--{stated[0]} and --{stated[1]} both say how labels came about; give one of them",
+            argument=stated[1],
+        )
+    if chance is not None:
+        return LabelPropensity(chance)
+    return RandomAudit() if options["audited"] else assumption_of(prevalence=options["prevalence"])
