@@ -118,12 +118,6 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
         refuse_beside_segments(options)
     else:
         refuse_shares_of_segments(options)
-    if options["odds_ratio"] is not None and (options["reviews"] or options["audited"]):
-        from undercount.infer.labelling_bias import no_bias_words  # noqa: PLC0415
-
-        raise InputError(
-            f"--gamma does not go with --reviews or --audited: {no_bias_words(options['labels'])}"
-        )
     options["threshold"] = _one_threshold(options.pop("thresholds"))
     requirements = read_requirements(options, options["threshold"])
     chosen = [parse_metric(text).threshold for text in options["metrics"]]

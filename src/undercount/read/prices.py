@@ -429,7 +429,7 @@ class Supposition:
                 self._model(rival.counts, both.own_cell, plan, place, level, rival.threshold),
             )
             gradients = (models[0].gradient(metric), models[1].gradient(metric))
-            variance, freedom = drawn_variance(models, gradients)
+            variance, freedom = drawn_variance(models, gradients, metric)
             variance += row_variance
             yield difference_ends(models, gradients, metric, level, variance, freedom)
 

@@ -20,7 +20,7 @@ from undercount.count.knots import knots_at
 from undercount.count.label_totals import other_rows
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, named, read_threshold
+from undercount.errors import MISSING_DATA, InputError, named, read_threshold
 from undercount.estimate import Estimate
 from undercount.infer.clusters import read_clusters
 from undercount.infer.scored_rows import (
@@ -137,6 +137,13 @@ class SegmentedRows:
 
     def _refuse_rows(self) -> None:
         whose = {"cluster": self.cluster, **self.assumption.columns}
+        if self.assumption.by_segment == "rows" and not self.assumption.columns:
+            raise InputError(
+                f"verdicts with {named('by')} need the rows themselves: counts of segments do not "
+                "say which of their rows were looked at. Pass arrays, or a frame in memory",
+                code=MISSING_DATA,
+                argument="by",
+            )
         for argument, what in (
             ("cluster", "which rows belong together"),
             ("propensity", "which chance a row had"),
