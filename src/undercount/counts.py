@@ -21,6 +21,7 @@ from undercount.count.kernel.table import (
     coarsen,
     find_cells,
     insert_knots,
+    merge_bare,
     merge_every_bare,
     regroup_rows,
     sum_equal_scores,
@@ -282,6 +283,11 @@ class ScoreCounts:
         if len(table.score) == len(self.score):
             return self
         merged = ScoreCounts.from_table(table, self.squared_weight)
+        return merged if self.clusters is None else replace(merged, clusters=self.clusters)
+
+    def canonical_between(self, knots: ArrayLike) -> "ScoreCounts":
+        """Return the same form with cells on either side of some scores kept apart."""
+        merged = self.in_cells(merge_bare(self.table, np.asarray(knots, np.float64)))
         return merged if self.clusters is None else replace(merged, clusters=self.clusters)
 
     def effective_size(self, label: str) -> float:

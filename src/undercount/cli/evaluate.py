@@ -111,12 +111,6 @@ def evaluate(options: Options) -> int:
         refuse_beside_segments(options)
     else:
         refuse_shares_of_segments(options)
-    if options["odds_ratio"] is not None and (options["reviews"] or options["audited"]):
-        from undercount.infer.labelling_bias import no_bias_words  # noqa: PLC0415
-
-        raise InputError(
-            f"--gamma does not go with --reviews or --audited: {no_bias_words(options['labels'])}"
-        )
     several = options.pop("thresholds")
     options["threshold"], options["further"] = several[0] if several else None, several[1:]
     requirements = read_requirements(options, options["threshold"])

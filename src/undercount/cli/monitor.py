@@ -1,6 +1,6 @@
 """Follow a classifier over time while labels are still arriving."""
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,11 +22,8 @@ from undercount.cli.streams import print_text, tell
 from undercount.errors import InputError, collect_warnings
 
 if TYPE_CHECKING:
+    from undercount.assume.base import Assumption
     from undercount.read.monitoring import Monitoring
-
-
-# What says how labels came about where they are all here.
-LABELLING = ("prevalence", "chance", "audited")
 
 
 @click.command(cls=Command, short_help="Follow a score over time while labels are late.")
@@ -107,8 +104,7 @@ def _monitor(data: tuple[str, ...], options: Options) -> "Monitoring":
     from undercount.prevalence.late_labels import read_until  # noqa: PLC0415
     from undercount.read.monitor import monitor as follow  # noqa: PLC0415
 
-    given: Mapping[str, Any] = cast("Mapping[str, Any]", options)
-    beside = [name for name in LABELLING if given[name]]
+    beside = _stated(options)
     if beside:
         raise InputError(
             f"--found says how labels came about; leave --{beside[0]} out, or leave out --found "
@@ -193,21 +189,23 @@ def _monitor_labels(data: tuple[str, ...], options: Options) -> "Monitoring":
     )
 
 
+def _stated(options: Options) -> list[str]:
+    """Return the options that say how labels came about where they are all here."""
+    stated = {
+        "prevalence": options["prevalence"] is not None,
+        "chance": bool(options["chance"]),
+        "audited": options["audited"],
+    }
+    return [name for name, is_stated in stated.items() if is_stated]
+
+
 def _assumption(options: Options, chance: Any) -> "Assumption":
     """Return how the labels came about, as the options state it."""
     from undercount.assume.builder import assumption_of  # noqa: PLC0415 - only when needed
     from undercount.assume.propensity.assumption import LabelPropensity  # noqa: PLC0415
     from undercount.assume.reviewed.assumption import RandomAudit  # noqa: PLC0415
 
-    stated = [
-        name
-        for name, value in (
-            ("prevalence", options["prevalence"]),
-            ("chance", options["chance"]),
-            ("audited", options["audited"] or None),
-        )
-        if value is not None
-    ]
+    stated = _stated(options)
     if len(stated) > 1:
         raise InputError(
             f"--{stated[0]} and --{stated[1]} both say how labels came about; give one of them",

@@ -45,15 +45,6 @@ CellValues: TypeAlias = Callable[[Any], FloatArray]
 _ANY = "accuracy"  # a metric that needs everything: all sources of chance are looked at
 
 
-def refuse_carried() -> InputError:
-    """Return the refusal of another prevalence where verdicts on rows tell what there is here."""
-    return InputError(
-        f"{named('deploy_prevalence')} carries over rates that labels tell; leave "
-        f"{named('reviews')} and {named('RandomAudit')} out",
-        argument="deploy_prevalence",
-    )
-
-
 def read_deploy_prevalence(prevalence: object) -> float:
     """Return the prevalence elsewhere as a float."""
     found = real_number(prevalence)

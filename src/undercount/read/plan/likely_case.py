@@ -161,7 +161,7 @@ class LikelyCase:
             ]
             pair = models[0], models[1]
             gradients = pair[0].gradient(metric), pair[1].gradient(metric)
-            variance, freedom = drawn_variance(pair, gradients)
+            variance, freedom = drawn_variance(pair, gradients, metric)
             variance += row_variance
             yield difference_ends(pair, gradients, metric, level, variance, freedom)
 
