@@ -51,7 +51,7 @@ def test_a_bias_is_swept_among_random_labels_alone_and_the_reason_is_true(name):
     with pytest.raises(uc.InputError) as error:
         found.sweep("precision", over="gamma")
     assert (error.value.code, error.value.argument) == ("not-identified", "over")
-    if found.basis.review is None:  # then there are bounds, which the message names
+    if found.basis.odds_words is not None:  # then there are bounds, which the message names
         assert "bias_bounds() has the ends" in str(error.value)
         assert found.bias_bounds(2)["precision"].low < found["precision"].low
         return

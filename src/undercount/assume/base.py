@@ -241,6 +241,8 @@ class Basis:
         What stands beside the estimates, and why it is too low.
     rows : str
         What is said of the rows that a page reports on.
+    whole : str
+        What is said of the positives among all rows, if it is more than their hidden share.
     fitted : mapping
         What was fitted to the labels, by name: method, scale, link.
     """
@@ -261,6 +263,7 @@ class Basis:
     review: ReviewFacts | None = None
     naive: NaiveWords = NAIVE
     rows: str = ""
+    whole: str = ""
     fitted: Mapping[str, str] = field(default_factory=dict)
 
 
