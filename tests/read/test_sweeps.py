@@ -51,6 +51,11 @@ def test_a_bias_is_swept_among_random_labels_alone_and_the_reason_is_true(name):
     with pytest.raises(uc.InputError) as error:
         found.sweep("precision", over="gamma")
     assert (error.value.code, error.value.argument) == ("not-identified", "over")
+    if name == "selected":  # whoever chose the rows, their labels have no odds
+        with pytest.raises(uc.InputError) as bounds:
+            found.bias_bounds(2)
+        assert str(bounds.value).split(": ")[1] == str(error.value).split(": ")[1]
+        return
     assert "bias_bounds() has" in str(error.value)
     bound, interval = found.bias_bounds(2)["precision"], found["precision"]
     if found.basis.review is None:

@@ -287,6 +287,8 @@ class Basis:
         What stands beside the estimates, and why it is too low.
     rows : str
         What is said of the rows that a page reports on.
+    whole : str
+        What is said of the positives among all rows, if it is more than their hidden share.
     fitted : mapping
         What was fitted to the labels, by name: method, scale, link.
     """
@@ -308,6 +310,7 @@ class Basis:
     plan_words: PlanWords = RANDOM_LABELS_PLAN
     naive: NaiveWords = NAIVE
     rows: str = ""
+    whole: str = ""
     fitted: Mapping[str, str] = field(default_factory=dict)
 
 

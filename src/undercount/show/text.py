@@ -116,6 +116,7 @@ def hidden_words(evaluation: Evaluation, *, claiming: bool = True) -> str:
         )
     within = f" ({percent(span.low)} – {percent(span.high)})" if span else ""
     words = f"{taken} of the unlabeled rows{within} · {how}"
+    words += f" · {evaluation.basis.whole}" if evaluation.basis.whole else ""
     # What scores rule out supposes random labels, which reviews alone do not.
     return f"{words} · {_limit_words(evaluation, ruled)}" if evaluation.basis.limited else words
 

@@ -201,6 +201,18 @@ def test_segments_are_fitted_by_themselves(rows):
     assert found["a"]["recall"] == alone["recall"]
 
 
+def test_a_segment_that_cannot_be_fitted_says_so_in_its_line(rows):
+    score, _, y, _ = rows
+    lone = (np.arange(600) < 40) & (np.nan_to_num(y, nan=1.0) == 1)
+    segment = np.where(lone, "only positives", "others")
+    found = uc.evaluate(y, score, assume=uc.SelectedLabels(), by=segment, threshold=THRESHOLD)
+    notes = {row.segment: row.note for row in found.rows}
+    assert "both classes" in notes["only positives"]
+    assert found.estimates("recall")["others"].value > 0
+    with pytest.raises(uc.InputError, match="both classes"):
+        found["only positives"]
+
+
 def test_columns_may_be_named(rows):
     score, other, y, column = rows
     frame = pl.DataFrame({"y": y, "s": score, "b": other, "x": column}).with_columns(

@@ -306,15 +306,19 @@ def _rows_of(rows: ScoredRows) -> RecountableRows:
 def _counts_of(rows: ScoredRows) -> ScoreCounts:
     """Return counts in which every score stands apart."""
     counts, recount = rows.counts, rows.recount
-    if counts.compact and bool(counts.merged.any()):
-        if isinstance(recount, RecountsEveryScore):
-            return recount.count_every_score()
+    if _merges(counts) and isinstance(recount, RecountsEveryScore):
+        counts = recount.count_every_score()
+    if _merges(counts):
         raise InputError(
             "who was looked at is fitted on every score, and these counts merge some: "
             f"{keep_scores('count with compact=False')}",
             code=MISSING_DATA,
         )
     return counts
+
+
+def _merges(counts: ScoreCounts) -> bool:
+    return counts.compact and bool(counts.merged.any())
 
 
 def _is_copy(one: FloatArray, other: FloatArray) -> bool:

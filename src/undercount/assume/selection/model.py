@@ -199,20 +199,14 @@ class SelectedModel:
         """The model fitted again to resampled rows, or clusters."""
         return draw_fits(self.fit, self.n_resamples, self.random_state)
 
-    def band(self, *, simultaneous: bool = True) -> CurveBounds:
-        """Return a confidence band of the ROC curve, at each false-positive rate.
-
-        Parameters
-        ----------
-        simultaneous : bool
-            Whether the whole curve (default) or only each point is covered with the confidence.
-        """
+    def band(self) -> CurveBounds:
+        """Return a confidence band of the whole ROC curve, at each false-positive rate."""
         points = [(loss, fit.reader()) for loss, fit in self._rivals]
         if isinstance(self.fit.model, HiddenModel):
             pairs = zip(self.profile.loss, self.profile.readers("roc_auc"), strict=True)
             points = [(float(loss), reader) for loss, reader in pairs if loss <= self._limit]
         rest = (self.fit.reader(), self.confidence_level, self.random_state)
-        return roc_band(points, *rest, simultaneous=simultaneous)
+        return roc_band(points, *rest)
 
     def error_correlation_interval(self) -> Interval:
         """Return the profile interval of the error correlation of eq. 15."""

@@ -18,7 +18,7 @@ from undercount.checks.percentages import percent
 from undercount.count.kernel.rows import cell_places
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve
-from undercount.errors import Check, LibraryWarning
+from undercount.errors import NOT_IDENTIFIED, Check, InputError, LibraryWarning, named
 from undercount.estimate import Estimate
 from undercount.infer.decisions import BestThreshold, Goal
 from undercount.infer.deployed import SAME_RATES
@@ -50,6 +50,7 @@ QUESTIONS = {
     "at?",
     "unobserved": "Are the unseen parts of the choice and of the class jointly normal?",
 }
+NO_ODDS = "a positive has no odds of a label where a label is that somebody looked"
 BY_COLUMNS = "Did nothing but score, features and chance decide which rows were looked at?"
 
 
@@ -92,8 +93,9 @@ class SelectedRecovery(Recovery):
         ends = f"{percent(whole.low)} – {percent(whole.high)}"
         return Basis(
             determined_by="rows looked at",
-            source=f"fitted to the rows looked at ({self._fit_words}) · about "
-            f"{percent(whole.value)} ({ends}) of all rows are positive, looked at or not",
+            source=f"fitted to the rows looked at ({self._fit_words})",
+            whole=f"about {percent(whole.value)} ({ends}) of all rows are positive, looked at or "
+            "not",
             random_labels=False,
             limited=False,
             premise="If nothing else chose the rows looked at, ",
@@ -170,6 +172,19 @@ class SelectedRecovery(Recovery):
     def not_by_labels(self) -> str:
         """Why labels alone do not answer a question under this assumption."""
         return "would suppose that labels are random, and here somebody chose which rows to look at"
+
+    @property
+    def no_gamma_words(self) -> str:
+        """Why nothing is followed along a labelling bias."""
+        return f"rows looked at have no bounds of a bias: {NO_ODDS}"
+
+    def check_bias(self) -> None:
+        """Refuse bounds of a labelling bias."""
+        raise InputError(
+            f"{named('odds_ratio')} cannot be combined with rows looked at: {NO_ODDS}",
+            code=NOT_IDENTIFIED,
+            argument="odds_ratio",
+        )
 
     def negatives(self, counts: ScoreCounts) -> FloatArray:
         """Return the negatives of each cell, up to a factor."""
