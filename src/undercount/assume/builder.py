@@ -66,6 +66,13 @@ def assumption_of(given: Mapping[str, Any]) -> Assumption:
     )
 
 
+def planned_assumption(assume: Assumption | None, reviews: Any, **shares: Any) -> Assumption:
+    """Return the assumption of a plan of reviews; beside verdicts a share says nothing."""
+    if assume is None and reviews is not None:
+        return assumption_of({"reviews": reviews})
+    return assumption_of({**shares, "assume": assume, "reviews": reviews})
+
+
 def _check_alone(assume: Any, given: Mapping[str, Any]) -> Assumption:
     """Raise unless an assumption is one, and stands alone."""
     if not isinstance(assume, Assumption):
