@@ -85,7 +85,7 @@ def library(plan, sheet):
     assert not merged
     posterior = working_posterior(counts, plan.design.unlabeled_prevalence)
     cells = ReviewedCells(counts, sheet_reviews(sheet), posterior)
-    metrics = ReviewedMetrics(cells, confidence_level=plan.prices.confidence_level)
+    metrics = ReviewedMetrics(cells, confidence_level=plan.widths.confidence_level)
     names = page_goals(plan)
     return [metrics.estimate(name, None if name == "prevalence" else 0.6) for name in names]
 

@@ -214,6 +214,15 @@ class ReviewFacts:
     found: LabelsFound | None
     plain: bool
 
+    @property
+    def other_answer(self) -> str | None:
+        """The answer beside the headline; not one that a test has found wrong."""
+        if len(self.answers) < 2:  # noqa: PLR2004 - nothing stands beside it
+            return None
+        if self.labels == "random":
+            return "any"
+        return None if self.found is not None and self.found.rejected else "random"
+
 
 class PlanWords(NamedTuple):
     """Say what a plan of reviews supposes of the labels, and what else may well be.

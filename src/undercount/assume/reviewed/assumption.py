@@ -63,13 +63,7 @@ class Reviewed(Assumption):
     sampling: Sampling = "single-sample"
 
     def __post_init__(self) -> None:
-        reviews = as_reviews(self.reviews)
-        if reviews is None:
-            raise InputError(
-                f"{named('reviews')} must be Reviews, or the answered file of a plan; got None",
-                argument="reviews",
-            )
-        object.__setattr__(self, "reviews", reviews)
+        object.__setattr__(self, "reviews", as_reviews(self.reviews))
 
     @property
     def every_score(self) -> bool:

@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any
 
 from undercount.assume.base import Assumption, LieLike
-from undercount.assume.builder import assumption_of
+from undercount.assume.builder import planned_assumption
 from undercount.checks.flagged import rounding_check
+from undercount.count.arrays import refuse_other_order
 from undercount.counts import ScoreCounts
 from undercount.errors import Check, InputError, named, real_number
 from undercount.estimate import check_confidence_level
@@ -131,9 +132,9 @@ def plan_reviews(
     level = check_confidence_level(confidence_level)
     if isinstance(unlabeled_prevalence, int | float):
         _check_share(unlabeled_prevalence)
-    said = {"prevalence": prevalence, "unlabeled_prevalence": unlabeled_prevalence}
-    said = said if reviews is None or assume is not None else {}  # verdicts tell it
-    assumption = assumption_of(assume, reviews=reviews, **said)
+    shares = {"prevalence": prevalence, "unlabeled_prevalence": unlabeled_prevalence}
+    assumption = planned_assumption(assume, reviews, **shares)
+    refuse_other_order(y=y, **assumption.columns)
     columns = RowColumns(label, unlabeled, tuple(keep), sample_weight, cluster)
     source = open_rows(y, score, threshold, columns)
     taken = {name: take_column(y, name, values) for name, values in assumption.columns.items()}

@@ -84,7 +84,8 @@ def as_page(
     thresholds = [start_threshold(evaluation) for evaluation in evaluations]
     tables = [page_rows(*pair) for pair in zip(evaluations, thresholds, strict=True)]
     # The answer that does not lead, beside the one that does.
-    other = _other_answer(first)
+    review = first.basis.review
+    other = None if review is None else review.other_answer
     beside = {} if other is None else {r.metric: a[other] for r, a in first.both_answers}
     return load_template("page.html.jinja").render(
         names=[evaluation.name for evaluation in evaluations],
@@ -229,16 +230,6 @@ def _requirements(evaluations: Sequence[Evaluation]) -> list[tuple[str, Outcome,
     """Return what was found of the requirements of all models, the worst first."""
     outcomes = [(each.name, *words) for each in evaluations for words in outcome_words(each)]
     return sorted(outcomes, key=lambda each: WORST_FIRST.index(each[1]))
-
-
-def _other_answer(evaluation: Evaluation) -> str | None:
-    """Return which answer stands beside the headline; not one that a test has found wrong."""
-    review = evaluation.basis.review
-    if review is None or len(review.answers) < 2:  # noqa: PLR2004 - nothing stands beside it
-        return None
-    if review.labels == "random":
-        return "any"
-    return None if review.found is not None and review.found.rejected else "random"
 
 
 def _reviewed(evaluation: Evaluation) -> dict[str, Any] | None:
