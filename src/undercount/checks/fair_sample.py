@@ -11,7 +11,7 @@ from scipy.special import bdtr, chdtrc, ndtr
 
 from undercount.checks.percentages import percent
 from undercount.counts import ScoreCounts
-from undercount.errors import CODES, Check, InputError, named
+from undercount.errors import CODES, Check, InputError, Level, named
 from undercount.prevalence.fair_scores import ScoreTest
 from undercount.prevalence.upper_bound import upper_bound
 from undercount.shares import Shares
@@ -169,18 +169,11 @@ def found_check(found: ScoreTest) -> Check:
 
     It fails, and so forbids to build on the labels, where chance hardly explains the difference.
     """
-    test = f"p = {found.p_value:.2g}, {found.n_rows:,} labels"
-    if found.p_value > 1 - LEVEL:
-        return Check(
-            CODES["fair-sample"],
-            "ok",
-            f"positives score alike whenever and by whom they were found ({test}); what nobody "
-            "has found may differ",
-        )
-    sure = found.p_value < SURELY_UNFAIR
-    return Check(
-        CODES["fair-sample"],
-        "fail" if sure else "warn",
+    sure, test = found.p_value < SURELY_UNFAIR, _test_words(found)
+    return _fair_check(
+        found,
+        f"positives score alike whenever and by whom they were found ({test}); what nobody has "
+        "found may differ",
         f"labels {'are' if sure else 'may be'} no fair sample: {found.words} ({test})",
         "review some rows without a label; they tell what nobody has found",
     )
@@ -191,21 +184,27 @@ def steady_check(found: ScoreTest) -> Check:
 
     It fails, and so forbids to report, where chance hardly explains the difference.
     """
-    test = f"p = {found.p_value:.2g}, {found.n_rows:,} labels"
-    if found.p_value > 1 - LEVEL:
-        message = (
-            f"no sign that labels come later or sooner than they did ({test}), but the test "
-            "overlooks most changes of recent months"
-        )
-        return Check(CODES["fair-sample"], "ok", message)
-    sure = found.p_value < SURELY_UNFAIR
-    return Check(
-        CODES["fair-sample"],
-        "fail" if sure else "warn",
+    sure, test = found.p_value < SURELY_UNFAIR, _test_words(found)
+    return _fair_check(
+        found,
+        f"no sign that labels come later or sooner than they did ({test}), but the test overlooks "
+        "most changes of recent months",
         f"delays {'are not' if sure else 'may not be'} alike: {found.words} ({test})",
         "labels that became slower look like a fall, faster ones like a rise; leave out the months "
         "before labelling changed, or review some recent rows",
     )
+
+
+def _test_words(test: ScoreTest) -> str:
+    return f"p = {test.p_value:.2g}, {test.n_rows:,} labels"
+
+
+def _fair_check(test: ScoreTest, alike: str, unlike: str, advice: str) -> Check:
+    """Say what a test of fair labels shows: nothing, a doubt, or that they are surely unfair."""
+    if test.p_value > 1 - LEVEL:
+        return Check(CODES["fair-sample"], "ok", alike)
+    level: Level = "fail" if test.p_value < SURELY_UNFAIR else "warn"
+    return Check(CODES["fair-sample"], level, unlike, advice)
 
 
 def _groups(covariates: Any, n_rows: int) -> Iterator[tuple[str, NDArray[np.bool_]]]:
