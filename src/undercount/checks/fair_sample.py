@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, chdtrc, ndtr
 
+from undercount.checks.outcomes import fails, informs, passes, warns
 from undercount.checks.percentages import percent
 from undercount.counts import ScoreCounts
 from undercount.errors import CODES, Check, InputError, Level, named
@@ -91,9 +92,8 @@ def groups_check(
 
 
 def _crowded_check(name: str, needed: float, allowed: float) -> Check:
-    return Check(
-        CODES["fair-sample"],
-        "warn",
+    return warns(
+        "fair-sample",
         f"labels are no fair sample: with as many labels as it has, {percent(needed)} of the "
         f"unlabeled rows with {name} would be positive, and their scores allow at most "
         f"{percent(allowed)}; such rows are labelled more often than others",
@@ -202,7 +202,7 @@ def _test_words(test: ScoreTest) -> str:
 def _fair_check(test: ScoreTest, alike: str, unlike: str, advice: str) -> Check:
     """Say what a test of fair labels shows: nothing, a doubt, or that they are surely unfair."""
     if test.p_value > 1 - LEVEL:
-        return Check(CODES["fair-sample"], "ok", alike)
+        return passes("fair-sample", alike)
     level: Level = "fail" if test.p_value < SURELY_UNFAIR else "warn"
     return Check(CODES["fair-sample"], level, unlike, advice)
 
@@ -237,9 +237,8 @@ def mature_checks(estimator: Any) -> tuple[Check, ...]:
     if getattr(estimator, "mature_", True):
         return ()
     return (
-        Check(
-            CODES["mature"],
-            "fail",
+        fails(
+            "mature",
             f"do not report these numbers: {estimator.unripe_words()}",
             "wait, or add rows that are older",
         ),
@@ -272,9 +271,8 @@ def negatives_fair_check(counts: ScoreCounts, shares: Shares) -> Check | None:
     p_value = 2 * float(ndtr((estimated - least) / error)) if error > 0 else 1.0
     if p_value >= SURELY_UNFAIR:
         return None
-    return Check(
-        CODES["fair-sample"],
-        "fail",
+    return fails(
+        "fair-sample",
         f"labels are no fair sample, or the share is too high: the {counts.n_negative:,.6g} known "
         "negatives score higher than the other negatives would (as random labels of both classes "
         f"they leave {max(estimated, 0.0):.2g} of the unlabeled rows positive, and {least:.2g} was "
@@ -313,9 +311,8 @@ def balance_check(score: NDArray[Any], looked: NDArray[Any], chance: NDArray[Any
         return None
     at = np.flatnonzero(tested)[np.argmax(np.abs(distance))]
     inside = score[part == at]
-    return Check(
-        CODES["fair-sample"],
-        "fail",
+    return fails(
+        "fair-sample",
         f"the chances miss what decided who was looked at: by them the {number:,} rows looked at "
         f"stand for {stands_for.sum():,.0f} rows of {len(score):,}, and for {stands_for[at]:,.0f} "
         f"of the {rows[at]:,} with a score from {inside.min():.4g} to {inside.max():.4g} "
@@ -338,16 +335,14 @@ def chances_check(score: NDArray[Any], stands_for: NDArray[Any]) -> Check:
     distance = (weighted - plain) / error if error > 0 else 0.0
     p_value = math.erfc(abs(distance) / math.sqrt(2))
     if p_value > 1 - LEVEL:
-        return Check(
-            CODES["fair-sample"],
-            "ok",
+        return passes(
+            "fair-sample",
             "by their chances the labels prefer neither high nor low scores "
             f"(p = {p_value:.2g}); other labels may",
         )
     prefer = "low" if weighted > plain else "high"
-    return Check(
-        CODES["fair-sample"],
-        "info",
+    return informs(
+        "fair-sample",
         f"labels are no fair sample of the positives: they prefer {prefer} scores "
         f"(p = {p_value:.2g}), which the chances allow for",
         "do not read labels alone",
