@@ -137,6 +137,11 @@ def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return decorate
 
 
+def file_option(*names: str, words: str, dash: bool = False) -> Callable[[Any], Any]:
+    """Return the option of a file to be written, or of standard output too (`dash`)."""
+    return click.option(*names, type=click.Path(dir_okay=False, allow_dash=dash), help=words)
+
+
 DATABASE_VARIABLE = "UNDERCOUNT_FROM"
 DATA = click.argument("data", nargs=-1, required=False)
 SAMPLING = click.option(
@@ -158,20 +163,12 @@ SEED = click.option(
     show_default=True,
     help="Seed of resampling.",
 )
-HTML = click.option("--html", type=click.Path(dir_okay=False), help="Write the live report.")
+HTML = file_option("--html", words="Write the live report.")
 TITLE = click.option("--title", help="What the report is called.")
-JSON = click.option(
-    "--json",
-    "json_file",
-    type=click.Path(dir_okay=False, allow_dash=True),
-    help="Write every fact as JSON; - for stdout.",
+JSON = file_option(
+    "--json", "json_file", words="Write every fact as JSON; - for stdout.", dash=True
 )
-CSV = click.option(
-    "--csv",
-    "csv_file",
-    type=click.Path(dir_okay=False, allow_dash=True),
-    help="Write the table as CSV; - for stdout.",
-)
+CSV = file_option("--csv", "csv_file", words="Write the table as CSV; - for stdout.", dash=True)
 QUIET = click.option(
     "--quiet", is_flag=True, help="Print nothing but errors and what is required and not met."
 )
@@ -314,11 +311,7 @@ output_options = _options(
     HTML,
     TITLE,
     JSON,
-    click.option(
-        "--markdown",
-        type=click.Path(dir_okay=False, allow_dash=True),
-        help="Write the table as Markdown; - for stdout.",
-    ),
+    file_option("--markdown", words="Write the table as Markdown; - for stdout.", dash=True),
     CSV,
     QUIET,
 )
@@ -366,9 +359,7 @@ def _gate_options(form: str, example: str) -> Callable[[Any], Any]:
             help="Exit 1 if it fails, 3 if the interval straddles it or a check forbids a "
             f"verdict; {example}.",
         ),
-        click.option(
-            "--junit", type=click.Path(dir_okay=False), help="Write verdicts as JUnit XML."
-        ),
+        file_option("--junit", words="Write verdicts as JUnit XML."),
         click.option(
             "--github", is_flag=True, help="Annotate a GitHub job with open requirements."
         ),
