@@ -12,6 +12,7 @@ from scipy.special import stdtr, stdtrit
 from undercount.curve import ROUNDING, FloatArray
 from undercount.estimate import Estimate, round_outward
 from undercount.infer.deployed import SAME_RATES
+from undercount.infer.shared_labels import over_share
 from undercount.infer.skewness import SYMMETRIC, Skewness
 from undercount.metric_facts import FACTS
 
@@ -188,8 +189,8 @@ class MovedDifference:
         t, value, share_error = chance.quantile(self.level), self.value, 0.0
         below, above = chance.below(t), chance.above(t)
         if self.estimated:
-            low = value - math.hypot(self.falls, below)
-            high = value + math.hypot(self.rises, above)
+            here, ends = (value - below, value + above), (value - self.falls, value + self.rises)
+            low, high = map(float, over_share(value, here, ends))
             share_error = (self.falls + self.rises) / (2 * t)
         else:
             low, high = value - self.falls - below, value + self.rises + above
