@@ -82,17 +82,21 @@ class Chance:
 
     def below(self, t: float) -> float:
         """Return how far the lower end lies below the value at a quantile of Student's."""
-        return self.error * self.skewness.quantile(t)
+        return self.error * self._skewed(t)
 
     def above(self, t: float) -> float:
         """Return how far the upper end lies above the value."""
-        return -self.error * self.skewness.quantile(-t)
+        return -self.error * self._skewed(-t)
+
+    def _skewed(self, t: float) -> float:
+        return t if self.skewness is SYMMETRIC else self.skewness.quantile(t)
 
     def score(self, value: float) -> float:
         """Return the quantile at which an interval around a value ends at 0."""
         if self.error == 0:  # the same order of rows; areas of differently cut tables round
             return 0.0 if abs(value) <= ROUNDING else abs(value) * math.inf
-        return abs(self.skewness.score(value / self.error))
+        ratio = value / self.error
+        return abs(ratio if self.skewness is SYMMETRIC else self.skewness.score(ratio))
 
     def p_value(self, score: float) -> float:
         """Return how likely such a quantile or a larger one is, on both sides; NaN of NaN."""
