@@ -607,12 +607,7 @@ class Recovery(ABC):
         needs = (*estimate.needs, *share, *right)
         if metric is None:
             return replace(estimate, needs=needs)
-        value, low, high = estimate.value, estimate.low, estimate.high
-        if least is not None:
-            value, low, high = max(value, least), max(low, least), max(high, least)
-        if high - low <= POINT:
-            low, high = round_outward(low, high, *FACTS[metric].range)
-        return replace(estimate, value=value, low=low, high=high, needs=needs)
+        return raise_to(estimate, least, metric, needs=needs)
 
     def contributions(self, at: MetricAt) -> Contributions:
         """Return what each independent unit of the rows adds to a metric."""
@@ -671,8 +666,7 @@ class Recovery(ABC):
 
     def raise_certain(self, estimate: Estimate, at: MetricAt, counts: ScoreCounts) -> Estimate:
         """Raise an estimate at a threshold to what its flagged rows are certain to have."""
-        least = self.certain_value(at, counts)
-        return round_ends(estimate if least is None else at_least(least, estimate), at.metric)
+        return raise_to(estimate, self.certain_value(at, counts), at.metric)
 
     def raise_top(self, estimate: Estimate, at: MetricAt) -> Estimate:
         """Raise the precision of the highest rows to that of the labelled ones among them."""
@@ -682,7 +676,7 @@ class Recovery(ABC):
         if self.shares.sampling != "single-sample":
             return estimate
         naive = metric_value(self.counts_for_top, Shares(0.0), at.metric, top=at.top)
-        return round_ends(at_least(naive, estimate), at.metric)
+        return raise_to(estimate, naive, at.metric)
 
     def checks_of(self, at: MetricAt, checks: Sequence[Check]) -> Sequence[Check]:  # noqa: ARG002 - any metric
         """Return the checks that a metric rests on."""
@@ -968,13 +962,17 @@ def estimate_workload(
         return {at.metric: recovery.raise_top(estimate, at) for at, estimate in found}
 
 
-def at_least(least: float, estimate: Estimate) -> Estimate:
-    """Raise an estimate and its ends to what is certain: a few verdicts may tell less."""
-    ends = {end: max(getattr(estimate, end), least) for end in ("value", "low", "high")}
-    return replace(estimate, **ends)
+def raise_to(
+    estimate: Estimate, least: float | None, metric: str, needs: tuple[str, ...] | None = None
+) -> Estimate:
+    """Raise an estimate and its ends to what is certain: a few verdicts may tell less.
 
-
-def round_ends(estimate: Estimate, metric: str) -> Estimate:
-    """Return an estimate whose interval, if it is but a point, holds the truth all the same."""
-    low, high = round_outward(estimate.low, estimate.high, *FACTS[metric].range)
-    return replace(estimate, low=low, high=high)
+    An interval that is but a point holds the truth all the same.
+    """
+    value, low, high = estimate.value, estimate.low, estimate.high
+    if least is not None:
+        value, low, high = max(value, least), max(low, least), max(high, least)
+    if high - low <= POINT:
+        low, high = round_outward(low, high, *FACTS[metric].range)
+    needs = estimate.needs if needs is None else needs
+    return replace(estimate, value=value, low=low, high=high, needs=needs)

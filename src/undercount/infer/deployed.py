@@ -33,6 +33,7 @@ from undercount.infer.heads import (
     student_level,
 )
 from undercount.infer.mixture import MixtureDesign, design_of
+from undercount.infer.shared_labels import over_share
 from undercount.infer.threshold_intervals import combine, rate_limits
 from undercount.infer.variance import CellRows, HeadRows, Influence, Spread
 from undercount.metric_facts import FACTS
@@ -162,9 +163,8 @@ class Deployment:
             if self.shares.unlabeled_prevalence_error == 0:  # a range: any share of it may be true
                 low, high = min(low, *(e[1] for e in ends)), max(high, *(e[2] for e in ends))
             else:
-                reach = value - min(e[0] for e in ends), max(e[0] for e in ends) - value
-                low = value - math.hypot(value - low, max(reach[0], 0.0))
-                high = value + math.hypot(high - value, max(reach[1], 0.0))
+                there = ends[0][0], ends[1][0]
+                low, high = map(float, over_share(value, (low, high), there))
                 z = float(ndtri((1 + self.confidence_level) / 2))
                 error = math.hypot(error, abs(ends[1][0] - ends[0][0]) / (2 * z))
         least, most = FACTS[metric].range

@@ -12,6 +12,7 @@ from scipy.special import stdtr, stdtrit
 from undercount.curve import ROUNDING, FloatArray
 from undercount.estimate import Estimate, round_outward
 from undercount.infer.deployed import SAME_RATES
+from undercount.infer.shared_labels import over_share
 from undercount.infer.skewness import SYMMETRIC, Skewness
 from undercount.metric_facts import FACTS
 
@@ -81,17 +82,21 @@ class Chance:
 
     def below(self, t: float) -> float:
         """Return how far the lower end lies below the value at a quantile of Student's."""
-        return self.error * self.skewness.quantile(t)
+        return self.error * self._skewed(t)
 
     def above(self, t: float) -> float:
         """Return how far the upper end lies above the value."""
-        return -self.error * self.skewness.quantile(-t)
+        return -self.error * self._skewed(-t)
+
+    def _skewed(self, t: float) -> float:
+        return t if self.skewness is SYMMETRIC else self.skewness.quantile(t)
 
     def score(self, value: float) -> float:
         """Return the quantile at which an interval around a value ends at 0."""
         if self.error == 0:  # the same order of rows; areas of differently cut tables round
             return 0.0 if abs(value) <= ROUNDING else abs(value) * math.inf
-        return abs(self.skewness.score(value / self.error))
+        ratio = value / self.error
+        return abs(ratio if self.skewness is SYMMETRIC else self.skewness.score(ratio))
 
     def p_value(self, score: float) -> float:
         """Return how likely such a quantile or a larger one is, on both sides; NaN of NaN."""
@@ -188,8 +193,8 @@ class MovedDifference:
         t, value, share_error = chance.quantile(self.level), self.value, 0.0
         below, above = chance.below(t), chance.above(t)
         if self.estimated:
-            low = value - math.hypot(self.falls, below)
-            high = value + math.hypot(self.rises, above)
+            here, ends = (value - below, value + above), (value - self.falls, value + self.rises)
+            low, high = map(float, over_share(value, here, ends))
             share_error = (self.falls + self.rises) / (2 * t)
         else:
             low, high = value - self.falls - below, value + self.rises + above
