@@ -25,7 +25,6 @@ class TwoDesks(Assumption):
 
     desk: Any
     finds: tuple[float, float]
-    by_segment = "rows"
 
     @property
     def columns(self):
