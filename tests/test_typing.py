@@ -26,7 +26,7 @@ reveal_type(uc.learn.PUAULClassifier().fit(y, score))  # type: .PUAULClassifier
 reveal_type(uc.displays.RocDisplay)  # type: -> undercount.show.displays.RocDisplay
 reveal_type(uc.theory.lift_curve)  # type: (counts: undercount.counts.ScoreCounts)
 reveal_type(uc.ScoreCounts.from_rows(y, score) + uc.ScoreCounts.from_rows(y, score))  # type: Counts
-reveal_type(uc.SelectionModel().fit(score, y))  # type: .SelectionModel
+reveal_type(uc.SelectedLabels().fit(y, score))  # type: .SelectedModel
 reveal_type(uc.__version__)  # type: "str"
 uc.evaluate(y, score, prevalance=0.3)  # error: Unexpected keyword argument "prevalance"
 uc.evaluate(y, score, threshold="high")  # error: No overload variant

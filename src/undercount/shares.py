@@ -200,8 +200,8 @@ class Shares:
                 f"{named('prevalence')}"
             )
         counts.require("positive", "unlabeled")
-        known = _read(label_purity, "purity")[0] * counts.n_positive
-        lowest = known / (known + counts.n_unlabeled)
+        n_positive = _read(label_purity, "purity")[0] * counts.n_positive
+        lowest = n_positive / (n_positive + counts.n_unlabeled)
 
         def share(frequency: float) -> float:
             if not lowest < frequency <= 1:
@@ -209,10 +209,10 @@ class Shares:
                     f"{named('label_frequency')} must be in ({lowest:.6g}, 1] for these counts; "
                     f"got {frequency:.6g}"
                 )
-            return (known / frequency - known) / counts.n_unlabeled
+            return (n_positive / frequency - n_positive) / counts.n_unlabeled
 
-        made = _mapped(label_frequency, share, share)
-        return cls(made, label_purity, given="label_frequency")
+        share_of_unlabeled = _mapped(label_frequency, share, share)
+        return cls(share_of_unlabeled, label_purity, given="label_frequency")
 
     @classmethod
     def _from_total(
@@ -230,12 +230,12 @@ class Shares:
         """
         counts.require("positive", "unlabeled")
         purity, span, _ = _read(label_purity, "purity")
-        known = purity * counts.n_positive
-        low = known / scale
-        high = (known + (span.low if span else purity) * counts.n_unlabeled) / scale
+        n_positive = purity * counts.n_positive
+        low = n_positive / scale
+        high = (n_positive + (span.low if span else purity) * counts.n_unlabeled) / scale
 
         def line(value: float) -> float:
-            return (value * scale - known) / counts.n_unlabeled
+            return (value * scale - n_positive) / counts.n_unlabeled
 
         def share(value: float) -> float:
             # Rounding must not refuse the lower end itself.
@@ -248,11 +248,11 @@ class Shares:
                 )
             return max(0.0, line(value))
 
-        made = cls(_mapped(total, share, line), label_purity, given=given)
+        shares = cls(_mapped(total, share, line), label_purity, given=given)
         value = _read(total, given)[0] if given == "prevalence" else low
         if least is not None and value < low * (1 - 1e-12):
-            made._set(population_prevalence=value)
-        return made
+            shares._set(population_prevalence=value)
+        return shares
 
     def with_unlabeled_prevalence(self, value: float) -> "Shares":
         """Return another share among the unlabeled rows, known exactly; the purity stays.
@@ -577,8 +577,8 @@ def reads_scores(share: Any) -> bool:
     >>> reads_scores(Dedpul(scale="score")), reads_scores(Dedpul()), reads_scores(0.1)
     (True, False, False)
     """
-    known = hasattr(share, "reads_scores") and not isinstance(share, type)
-    return known and bool(share.reads_scores())
+    is_reader = hasattr(share, "reads_scores") and not isinstance(share, type)
+    return is_reader and bool(share.reads_scores())
 
 
 def refuse_other_purity(estimator: Any, purity: float) -> None:

@@ -90,11 +90,23 @@ def test_segments_take_an_assumption():
     assert str(as_object) == str(shorthand)
 
 
-def test_what_reviews_tell_has_no_segments_yet():
+def test_counts_of_segments_do_not_say_which_rows_were_reviewed():
     told = assumptions()["reviews, labels any"]
-    reviews = OBJECTS["reviews, labels any"]
-    with pytest.raises(uc.InputError, match="by cannot be combined with reviews"):
-        uc.evaluate(told.labels, rows.SCORE, assume=reviews, by=rows.SEGMENT)
+    counts = {"all": uc.ScoreCounts.from_rows(told.labels, rows.SCORE)}
+    with pytest.raises(uc.InputError, match="need the rows themselves") as refused:
+        uc.evaluate(counts, assume=OBJECTS["reviews, labels any"])
+    assert refused.value.code == "missing-data"
+
+
+def test_a_segment_without_a_verdict_has_a_note_and_no_numbers():
+    told, reviews = assumptions()["reviews, labels any"], OBJECTS["reviews, labels any"]
+    seen = np.zeros(rows.N_ROWS, dtype=bool)
+    seen[reviews.reviews.rows] = True
+    lonely = np.where(~seen & (np.arange(rows.N_ROWS) % 2 == 0), "lonely", "others")
+    found = uc.evaluate(told.labels, rows.SCORE, assume=reviews, by=lonely, threshold=0.5)
+    assert "none of its rows has a verdict" in found.row("lonely").note
+    assert found.row("lonely").rows == ()
+    assert list(found) == ["others"]
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ class TwoDesks(Assumption):
 
     desk: Any
     finds: tuple[float, float]
-    by_segment = "rows"
 
     @property
     def columns(self):
@@ -52,7 +51,6 @@ class FiledDesks(Assumption):
 
     desk: Any
     finds: tuple[float, float]
-    by_segment = "rows"
 
     @property
     def columns(self):

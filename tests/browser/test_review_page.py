@@ -85,7 +85,7 @@ def library(plan, sheet):
     assert not merged
     posterior = working_posterior(counts, plan.design.unlabeled_prevalence)
     cells = ReviewedCells(counts, sheet_reviews(sheet), posterior)
-    metrics = ReviewedMetrics(cells, confidence_level=plan.prices.confidence_level)
+    metrics = ReviewedMetrics(cells, confidence_level=plan.widths.confidence_level)
     names = page_goals(plan)
     return [metrics.estimate(name, None if name == "prevalence" else 0.6) for name in names]
 
@@ -266,7 +266,7 @@ def test_a_long_name_of_a_column_leaves_room_for_its_values(contexts, rows, tmp_
 
 
 def test_many_cells_are_merged_and_the_page_says_so(rows, monkeypatch):
-    monkeypatch.setattr(review_page, "MOST_CELLS", 64)
+    monkeypatch.setattr(review_page, "MOST_PAGE_CELLS", 64)
     made = uc.plan_reviews(rows[0], "s", label="y", budget=10, threshold=0.6)
     counts, merged = page_counts(made)
     assert merged

@@ -14,7 +14,7 @@ import pytest
 
 import undercount as uc
 from undercount.checks.percentages import percents_beside
-from undercount.read.requirement import parse_requirement
+from undercount.read.require.requirement import parse_requirement
 from undercount.show.text import case_words, value_words
 from undercount.show.verdict_words import change_words, light_words
 

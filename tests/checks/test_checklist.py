@@ -11,7 +11,7 @@ from sklearn.model_selection import cross_val_predict
 import undercount as uc
 from undercount.checks.checklist import checklist, warning_checks
 from undercount.checks.flagged import flagged_check
-from undercount.read.requirement import judge_requirement, parse_requirement
+from undercount.read.require.requirement import judge_requirement, parse_requirement
 
 
 def rows(seed=0, n_rows=4000, separation=1.5, prevalence=0.3, frequency=0.5):

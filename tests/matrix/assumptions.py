@@ -1,10 +1,8 @@
 """The rows of the matrix: each assumption as the object by which a user states it.
 
-Nothing here knows of a feature. What has another interface than `evaluate` (`SelectionModel`) gets
-an adapter that offers the same questions, as far as there are any.
+Nothing here knows of a feature.
 """
 
-import json
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -15,8 +13,6 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.matrix import rows
 
 import undercount as uc
-from undercount.infer.metric_row import MetricRow
-from undercount.show.selection import SelectionReport, selection_document, selection_page
 
 POINT_METRICS = ("recall", "precision", "f1", "specificity", "accuracy", "mcc")
 AREAS = ("roc_auc", "average_precision", "lift_auc")
@@ -112,77 +108,6 @@ class ScoreColumn(ClassifierMixin, BaseEstimator):
         return np.asarray(X)[:, 0]
 
 
-class SelectionAssumption(Assumption):
-    """A selection model, which has an interface of its own: its parameters are what is assumed."""
-
-    def evaluate(self, y=None, score=None, *, threshold=None, **more):
-        if y is not None or more:
-            raise AbsentError(", ".join(["counts"] * (y is not None) + sorted(more)))
-        return SelectionView(self._fit(rows.SCORE if score is None else score), threshold)
-
-    def compare(self, models=None, **more):  # noqa: ARG002 - whatever is asked
-        raise AbsentError("compare")
-
-    def monitor(self, **more):  # noqa: ARG002
-        raise AbsentError("monitor")
-
-    def measure(self, metric, **more):  # noqa: ARG002
-        raise AbsentError("uc.metrics")
-
-    def score(self, metric, **more):  # noqa: ARG002
-        raise AbsentError("scorers")
-
-    def plan(self, **more):  # noqa: ARG002
-        raise AbsentError("plan")
-
-    def _fit(self, score):
-        options = dict(self.assume)
-        columns = {"X": options.pop("X")} if "X" in options else {}
-        model = uc.SelectionModel(**options, random_state=0)
-        return self.once(_key(score), lambda: model.fit(score, self.labels, **columns))
-
-
-class SelectionView:
-    """The questions of an evaluation that a selection model answers."""
-
-    def __init__(self, model, threshold):
-        self.model, self.threshold, self.name = model, threshold, "score"
-
-    def __getattr__(self, name):
-        raise AbsentError(name)
-
-    def estimate(self, metric, threshold=None, **more):
-        if more or metric == "average_precision":  # by the bootstrap alone
-            raise AbsentError(", ".join(sorted(more)) or metric)
-        return self.model.interval(metric, threshold)
-
-    def __getitem__(self, metric):
-        return self.estimate(metric, self.threshold if metric in POINT_METRICS else None)
-
-    @property
-    def rows(self):
-        metrics = [*(m for m in METRICS if m != "average_precision"), "prevalence"]
-        places = [self.threshold if metric in POINT_METRICS else None for metric in metrics]
-        return [
-            MetricRow(metric, at, np.nan, self.estimate(metric, at))
-            for metric, at in zip(metrics, places, strict=True)
-        ]
-
-    def to_json(self):
-        return json.dumps({"models": [selection_document(self._report())]})
-
-    def to_html(self, path):
-        path.write_text(selection_page(self._report(self.model.band())))
-
-    def _report(self, band=None):
-        model = self.model
-        kinds = model.method, model.distribution, model.link, model.scale_, model.selection_scale_
-        return SelectionReport(
-            "score", [], *kinds, model.confidence_level, self.rows, [],
-            model.curve_, model.naive_curve_, band,
-        )  # fmt: skip
-
-
 @cache
 def assumptions(times=1, *, complete=False):
     """Return every assumption by its name.
@@ -231,11 +156,15 @@ def assumptions(times=1, *, complete=False):
         Assumption("late labels", late.labels_, uc.DelayedLabels.of(late)),
         *answered,
         Assumption("two sources", rows_of(sources.labels_), uc.RandomLabels(estimator=sources)),
-        SelectionAssumption(
-            "selection by score", rows_of(rows.LOOKED_BY_SCORE), {"method": "own-score"}
+        Assumption(
+            "selection by score",
+            rows_of(rows.LOOKED_BY_SCORE),
+            uc.SelectedLabels("own-score"),
         ),
-        SelectionAssumption(
-            "selection by columns", looked, {"method": "doubly-robust", "X": covariates}
+        Assumption(
+            "selection by columns",
+            looked,
+            uc.SelectedLabels("doubly-robust", features=covariates),
         ),
     ]
     return {assumption.name: assumption for assumption in every}

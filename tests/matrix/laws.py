@@ -39,6 +39,7 @@ TOP_METRICS = ("precision", "recall", "lift")
 # Where the share is one known number, so that nothing is uncertain of it elsewhere either.
 KNOWN_SHARE = ("prevalence given", "impure", "case-control")
 ESTIMATED = ("estimated", "estimated by bootstrap")
+LOOKED_AT = ("reviews, labels any", "reviews, labels random", "audited")
 # Those that comparisons are about.
 COMPARED = tuple(metric for metric in METRICS if metric != "specificity")
 LAWS = {}
@@ -523,6 +524,7 @@ def _twice(assumed, metric, **more):
 # classifier is fitted on other folds where rows are twice as many.
 COUNTED = ("two sources", "reviews, labels random", "audited", "propensity by classifier")
 COUNTED += ("estimated by bootstrap",)
+COUNTED_BY_ROW = (*COUNTED, "reviews, labels any")
 
 
 @law("every row twice at half weight = once", VALUE, WITHOUT_PAIRS, never=COUNTED)
@@ -532,8 +534,9 @@ def ask_twice(assumed, metric):
 
 
 # How much copies tell is found from the rows themselves: Student's quantile counts clusters, and
-# rates are smoothed by the rows there are.
-@law("every row twice at half weight, by row = once", ROUGH, WITHOUT_PAIRS, never=COUNTED)
+# rates are smoothed by the rows there are. A plan and an audit draw rows one by one, so that
+# verdicts on both copies of a row are two.
+@law("every row twice at half weight, by row = once", ROUGH, WITHOUT_PAIRS, never=COUNTED_BY_ROW)
 def ask_twice_by_row(assumed, metric):
     found = _twice(assumed, metric, cluster=np.repeat(np.arange(len(SCORE)), 2))
     return found, _table(assumed, metric)
@@ -542,7 +545,7 @@ def ask_twice_by_row(assumed, metric):
 @law(
     "all rows known = scikit-learn",
     VALUE,
-    only=("reviews, labels any", "reviews, labels random", "audited"),
+    only=LOOKED_AT,
 )
 def ask_complete(assumed, metric):
     found = _table(assumptions(complete=True)[assumed.name], metric)

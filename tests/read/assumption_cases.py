@@ -11,13 +11,14 @@ from undercount.prevalence import LateLabels
 from undercount.read.evaluation import Evaluation
 
 CUT = 0.5
-# Where reviews, audits, chances or dates determine the prevalence, and what they are called.
+# Where reviews, audits, chances, dates or rows looked at determine the prevalence, and their names.
 DETERMINED = {
     "reviews": "reviews",
     "reviews and random labels": "reviews",
     "audited": "audited rows",
     "propensity": "labelling chances",
     "late labels": "dates of labels",
+    "selected": "rows looked at",
 }
 FREE = [
     "prevalence",
@@ -71,6 +72,10 @@ def _evaluate(name: str, threshold: float, **more: object) -> Evaluation:
         return uc.evaluate(
             np.where(drawn["seen"], truth, np.nan), score, assume=uc.RandomAudit(), **about
         )
+    if name == "selected":
+        looked = score > np.quantile(score, 0.3)
+        y, assume = np.where(looked, truth, np.nan), uc.SelectedLabels("own-score")
+        return uc.evaluate(y, score, assume=assume, **about)
     about["unlabeled"] = 0
     if name in ("reviews", "reviews and random labels"):
         label = drawn["chosen"] if name == "reviews" else label

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.assume.selection.model import METHODS as SELECTIONS
+from undercount.assume.selection.assumption import METHODS as SELECTIONS
 from undercount.errors import CHECKS
 from undercount.read.estimator_table import METHODS
 from undercount.show.terms import explanation, read_terms

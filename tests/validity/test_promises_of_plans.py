@@ -5,7 +5,7 @@ import pytest
 
 import undercount as uc
 
-CUT, PREVALENCE, BUDGET, SEEDS = 1.5, 0.12, 150, 12
+CUT, PREVALENCE, BUDGET, SEEDS = 1.5, 0.12, 150, 24
 
 
 def draw(seed, n_rows=10_000):

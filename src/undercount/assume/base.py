@@ -27,7 +27,7 @@ from undercount.errors import (
     collect_warnings,
     named,
 )
-from undercount.estimate import Estimate, Interval, round_outward
+from undercount.estimate import POINT, Estimate, Interval, round_outward
 from undercount.infer.clusters import Clusters
 from undercount.infer.decisions import BestThreshold, Goal
 from undercount.infer.deployed import read_deploy_prevalence
@@ -41,7 +41,7 @@ from undercount.infer.difference import (
     holm_adjusted,
     possible_ends,
 )
-from undercount.infer.labelled import naive_area, naive_point
+from undercount.infer.labelled import naive_area, naive_curve, naive_point
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_row import MetricRow, grows
 from undercount.infer.mixture import Target, design_of
@@ -214,6 +214,15 @@ class ReviewFacts:
     found: LabelsFound | None
     plain: bool
 
+    @property
+    def other_answer(self) -> str | None:
+        """The answer beside the headline; not one that a test has found wrong."""
+        if len(self.answers) < 2:  # noqa: PLR2004 - nothing stands beside it
+            return None
+        if self.labels == "random":
+            return "any"
+        return None if self.found is not None and self.found.rejected else "random"
+
 
 class PlanWords(NamedTuple):
     """Say what a plan of reviews supposes of the labels, and what else may well be.
@@ -224,20 +233,27 @@ class PlanWords(NamedTuple):
         Stands behind the share of hidden positives: "3 % of them are positive, …".
     may_be : str
         Stands behind "what may come by the draw, if …".
-    worst : str
-        What may come beyond that.
     """
 
     supposes: str
     may_be: str
-    worst: str
 
 
 RANDOM_LABELS_PLAN = PlanWords(
     "and labels are a random sample of the positives",
     "labels prefer high or low scores a little",
-    "Labels of the highest scores alone may double it, which verdicts then show",
 )
+
+
+class NaiveWords(NamedTuple):
+    """Say what the naive values beside the estimates are, and why they are too low if so."""
+
+    title: str = "unlabeled = negative"
+    precision: str = 'some "false alarms" are positives that nobody has labelled yet'
+    area: str = "unlabeled positives count as errors"
+
+
+NAIVE = NaiveWords()
 
 
 @dataclass(frozen=True)
@@ -276,6 +292,14 @@ class Basis:
         What verdicts say, where there are some.
     plan_words : PlanWords
         What a plan of reviews supposes.
+    naive : NaiveWords
+        What stands beside the estimates, and why it is too low.
+    rows : str
+        What is said of the rows that a page reports on.
+    whole : str
+        What is said of the positives among all rows, if it is more than their hidden share.
+    fitted : mapping
+        What was fitted to the labels, by name: method, scale, link.
     """
 
     determined_by: str = ""
@@ -293,6 +317,10 @@ class Basis:
     sliders: bool = True
     review: ReviewFacts | None = None
     plan_words: PlanWords = RANDOM_LABELS_PLAN
+    naive: NaiveWords = NAIVE
+    rows: str = ""
+    whole: str = ""
+    fitted: Mapping[str, str] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -385,6 +413,11 @@ class Assumption(ABC):
         """The verdicts of a plan to which a further round can be added, if there are any."""
         return None
 
+    @property
+    def of_any_rows(self) -> bool:
+        """Whether nothing is said of single rows, so that it holds of any part of them alike."""
+        return False
+
     def knots(self, scores: Any = None) -> Sequence[float]:  # noqa: ARG002 - whichever scores
         """Return scores that counts keep apart: `scores` are those of a model, if they are here."""
         return ()
@@ -470,6 +503,30 @@ class Recovery(ABC):
         return self.used.clusters
 
     @cached_property
+    def prevalence(self) -> float:
+        """Share of positives in the target; NaN where labels and scores leave it open."""
+        return math.nan if self.unknowns.range_only else self.shares.prevalence(self.counts)
+
+    @cached_property
+    def naive_curve(self) -> OperatingCurve:
+        """The curve that people compute today: unlabeled rows are called negative."""
+        return naive_curve(self.counts)
+
+    def naive_value(self, at: MetricAt, counts: ScoreCounts) -> float:
+        """Return the naive value of a metric."""
+        if at.top is not None:
+            apart = self.shares.sampling == "case-control"
+            return math.nan if apart else metric_value(counts, Shares(0.0), at.metric, top=at.top)
+        if at.threshold is None:
+            return naive_area(counts, at.metric)
+        return float(getattr(naive_point(counts, at.threshold), at.metric))
+
+    @property
+    def roc_band(self) -> CurveBounds | None:
+        """A band of the whole ROC curve, where more is known of it than its single points."""
+        return None
+
+    @cached_property
     def curve(self) -> OperatingCurve:
         """The recovered curve as it is shown."""
         return self.plain_curve()
@@ -515,18 +572,42 @@ class Recovery(ABC):
 
         `counts` are those that answer at its place, if they are there already.
         """
+        return self.estimates([at], counts)[0]
+
+    def estimates(
+        self, ats: Sequence[MetricAt], counts: ScoreCounts | None = None
+    ) -> list[Estimate]:
+        """Estimate metrics at one place together."""
+        at = ats[0]
         if at.prevalence is not None:
-            return self.finish(self.carry(at, at.prevalence))
+            return [self.finish(self.carry(each, at.prevalence)) for each in ats]
         if counts is None:
             counts = self.counts_at(at.threshold) if at.top is None else self.counts_for_top
-        return self.raise_certain(self.finish(self.measure(at, counts)), at, counts)
+        return [
+            self.finish(estimate, self.certain_value(each, counts), each.metric)
+            for each, estimate in zip(ats, self.measures(ats, counts), strict=True)
+        ]
 
-    def finish(self, estimate: Estimate) -> Estimate:
-        """Leave open what the share leaves open, and name what the share rests on."""
-        found = self.unknowns.leave_open(estimate)
-        share = self.unknowns.needs if "prevalence" in found.needs else ()
-        right = (RIGHT_LABELS,) if found.needs and self.supposes_right_labels else ()
-        return replace(found, needs=(*found.needs, *share, *right))
+    def measures(self, ats: Sequence[MetricAt], counts: ScoreCounts) -> list[Estimate]:
+        """Estimate metrics of counts that answer at their one place, with intervals."""
+        return [self.measure(at, counts) for at in ats]
+
+    def finish(
+        self, estimate: Estimate, least: float | None = None, metric: str | None = None
+    ) -> Estimate:
+        """Leave open what the share leaves open, and name what the share rests on.
+
+        Nothing lies below what is certain (`least`), and the interval of a metric that is but a
+        point holds the truth all the same.
+        """
+        if self.unknowns.range_only:
+            estimate = self.unknowns.leave_open(estimate)
+        share = self.unknowns.needs if "prevalence" in estimate.needs else ()
+        right = (RIGHT_LABELS,) if estimate.needs and self.supposes_right_labels else ()
+        needs = (*estimate.needs, *share, *right)
+        if metric is None:
+            return replace(estimate, needs=needs)
+        return raise_to(estimate, least, metric, needs=needs)
 
     def contributions(self, at: MetricAt) -> Contributions:
         """Return what each independent unit of the rows adds to a metric."""
@@ -585,8 +666,7 @@ class Recovery(ABC):
 
     def raise_certain(self, estimate: Estimate, at: MetricAt, counts: ScoreCounts) -> Estimate:
         """Raise an estimate at a threshold to what its flagged rows are certain to have."""
-        least = self.certain_value(at, counts)
-        return round_ends(estimate if least is None else at_least(least, estimate), at.metric)
+        return raise_to(estimate, self.certain_value(at, counts), at.metric)
 
     def raise_top(self, estimate: Estimate, at: MetricAt) -> Estimate:
         """Raise the precision of the highest rows to that of the labelled ones among them."""
@@ -596,7 +676,15 @@ class Recovery(ABC):
         if self.shares.sampling != "single-sample":
             return estimate
         naive = metric_value(self.counts_for_top, Shares(0.0), at.metric, top=at.top)
-        return round_ends(at_least(naive, estimate), at.metric)
+        return raise_to(estimate, naive, at.metric)
+
+    def checks_of(self, at: MetricAt, checks: Sequence[Check]) -> Sequence[Check]:  # noqa: ARG002 - any metric
+        """Return the checks that a metric rests on."""
+        return checks
+
+    def open_words(self, at: MetricAt) -> str:  # noqa: ARG002 - whichever metric
+        """Say why nothing is claimed of a metric, whatever its interval; empty if it may be."""
+        return ""
 
     def read_prevalence(self, prevalence: object) -> float:
         """Return a prevalence elsewhere as a float; raise where nothing is carried over."""
@@ -813,7 +901,7 @@ class PairingByRow(Pairing):
         cut = cut_models(used, design, self.thresholds, self.top)
         places = [MetricAt(metric, top=cut.size) for metric in WORKLOAD_METRICS]
         estimates = {
-            name: {metric: estimate_top(each, metric, cut.size) for metric in WORKLOAD_METRICS}
+            name: estimate_workload(each, WORKLOAD_METRICS, cut.size)
             for name, each in self.recoveries.items()
         }
         values = {
@@ -861,18 +949,30 @@ def _differ(
 
 def estimate_top(recovery: Recovery, metric: str, size: float) -> Estimate:
     """Estimate a metric of so many of the highest rows, as an evaluation does."""
-    at = MetricAt(metric, top=size)
+    return estimate_workload(recovery, [metric], size)[metric]
+
+
+def estimate_workload(
+    recovery: Recovery, metrics: Sequence[str], size: float
+) -> dict[str, Estimate]:
+    """Estimate metrics of so many of the highest rows, as an evaluation does."""
+    places = [MetricAt(metric, top=size) for metric in metrics]
     with collect_warnings():  # the table has warned
-        return recovery.raise_top(recovery.estimate(at), at)
+        found = zip(places, recovery.estimates(places), strict=True)
+        return {at.metric: recovery.raise_top(estimate, at) for at, estimate in found}
 
 
-def at_least(least: float, estimate: Estimate) -> Estimate:
-    """Raise an estimate and its ends to what is certain: a few verdicts may tell less."""
-    ends = {end: max(getattr(estimate, end), least) for end in ("value", "low", "high")}
-    return replace(estimate, **ends)
+def raise_to(
+    estimate: Estimate, least: float | None, metric: str, needs: tuple[str, ...] | None = None
+) -> Estimate:
+    """Raise an estimate and its ends to what is certain: a few verdicts may tell less.
 
-
-def round_ends(estimate: Estimate, metric: str) -> Estimate:
-    """Return an estimate whose interval, if it is but a point, holds the truth all the same."""
-    low, high = round_outward(estimate.low, estimate.high, *FACTS[metric].range)
-    return replace(estimate, low=low, high=high)
+    An interval that is but a point holds the truth all the same.
+    """
+    value, low, high = estimate.value, estimate.low, estimate.high
+    if least is not None:
+        value, low, high = max(value, least), max(low, least), max(high, least)
+    if high - low <= POINT:
+        low, high = round_outward(low, high, *FACTS[metric].range)
+    needs = estimate.needs if needs is None else needs
+    return replace(estimate, value=value, low=low, high=high, needs=needs)

@@ -33,6 +33,13 @@ def assumption_of(
     return Reviewed(reviews)
 
 
+def planned_assumption(assume: Assumption | None, reviews: Any, **shares: Any) -> Assumption:
+    """Return the assumption of a plan of reviews; beside verdicts a share says nothing."""
+    if assume is None and reviews is not None:
+        return assumption_of(reviews=reviews)
+    return assumption_of(assume, reviews=reviews, **shares)
+
+
 def _check_alone(assume: Any, given: list[str]) -> Assumption:
     """Raise unless an assumption is one, and no shorthand stands beside it."""
     if not isinstance(assume, Assumption):

@@ -82,10 +82,13 @@ class Options(TypedDict, total=False):
     # Labels where somebody looked.
     selection_score: str | None
     features: tuple[str, ...]
-    method: str | None
-    distribution: str
-    scale: str
-    link: str
+    method: (
+        Literal["own-score", "observed-score", "unobserved", "begg-greenes", "ipw", "doubly-robust"]
+        | None
+    )
+    distribution: Literal["empirical", "normal", "copula"]
+    scale: Literal["auto", "score", "logit", "probit"]
+    link: Literal["probit", "logit"]
     # A classifier over time.
     period: Literal["month", "week"]
     baseline: str | None

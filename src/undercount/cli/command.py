@@ -185,14 +185,14 @@ class Command(click.Command):
 
     def _outputs(self, ctx: click.Context) -> dict[str, str]:
         """Return the files to be written: options of files are outputs, data are arguments."""
-        found = {}
+        files = {}
         for option in self.params:
             kind, path = option.type, ctx.params.get(str(option.name))
             if isinstance(kind, click.Path) and not kind.dir_okay and path:
                 if path in STANDARD_OUTPUT:
                     path = ctx.params[str(option.name)] = "-"
-                found[option.opts[-1]] = path
-        return found
+                files[option.opts[-1]] = path
+        return files
 
 
 def _describe_system(error: OSError | MemoryError | ImportError, command: str | None) -> str:
@@ -211,9 +211,9 @@ def _describe_system(error: OSError | MemoryError | ImportError, command: str | 
 
 
 def _inputs(options: Options) -> list[str]:
-    found = [*options.get("data", ()), *options.get("parts", ()), *options.get("reviews", ())]
+    paths = [*options.get("data", ()), *options.get("parts", ()), *options.get("reviews", ())]
     two_samples = [options["positives"], options["unlabeled"]] if options.get("positives") else []
-    return [path for path in [*found, *two_samples] if path]
+    return [path for path in [*paths, *two_samples] if path]
 
 
 def _report_unexpected(error: Exception, *, debug: bool) -> int:

@@ -68,13 +68,13 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Find a command; one that is added takes the place of what stands in for it."""
-        found = super().get_command(ctx, cmd_name)
-        if found is not None and found is not reproduce:
-            return found
+        own = super().get_command(ctx, cmd_name)
+        if own is not None and own is not reproduce:
+            return own
         for point in _find_added().select(name=cmd_name):
             added: click.Command = point.load()
             return added
-        return found
+        return own
 
 
 def _find_added() -> "EntryPoints":

@@ -86,7 +86,7 @@ def compare(options: Options) -> int:
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.read.compare import compare as compare_rows  # noqa: PLC0415
     from undercount.read.comparisons import Comparisons  # noqa: PLC0415
-    from undercount.read.contest import parse_conditions  # noqa: PLC0415
+    from undercount.read.require.model_requirement import parse_conditions  # noqa: PLC0415
 
     if not options["by"]:
         refuse_shares_of_segments(options)

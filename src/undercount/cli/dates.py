@@ -66,9 +66,9 @@ def take_dates(rows: "ModelColumns", options: Options) -> "ModelColumns":
     late = LateLabels(
         found_eventually=options["found_eventually"], confidence_level=options["confidence_level"]
     )
-    observed, found = rows.dates
-    found = dates_of_positives(found, rows.labels == 1)
-    late.fit(observed, found, until=read_day(options["until"]))
+    observed, labelled_on = rows.dates
+    labelled_on = dates_of_positives(labelled_on, rows.labels == 1)
+    late.fit(observed, labelled_on, until=read_day(options["until"]))
     young = int(np.count_nonzero(~late.usable_))
     note = [f"labels are complete to {late.rows_.last_day}"]
     note += [f"{young:,} rows too young for a label left out"] if young else []

@@ -14,7 +14,7 @@ from undercount.errors import InputError
 from undercount.show.layout import neutralise
 
 if TYPE_CHECKING:
-    from undercount.read.requirement import Judgement, Requirement, Verdict
+    from undercount.read.require.requirement import Judgement, Requirement, Verdict
 
 CODES = {"met": FINE, "failed": REQUIREMENT_FAILS, "inconclusive": INCONCLUSIVE}
 # What GitHub calls a line beside a job; one that is met needs none.
@@ -23,7 +23,7 @@ ANNOTATIONS = {"failed": "error", "inconclusive": "warning"}
 
 def read_requirements(options: Options, threshold: float | None) -> "list[Requirement]":
     """Read every --require, at the threshold of the command where it names none."""
-    from undercount.read.requirement import parse_requirements  # noqa: PLC0415 - only when needed
+    from undercount.read.require.requirement import parse_requirements  # noqa: PLC0415 - only when needed
 
     return [
         requirement

@@ -83,8 +83,8 @@ def guide(data_name: str, label: str, score: str, threshold: str) -> int:
     found = next((question for question in QUESTIONS if _ask(question.text)), NONE)
     given = ""
     if found in (QUESTIONS[-1], NONE):
-        known = _read(PREVALENCE)
-        given = "" if known.lower() in (*NO, "?") else f" --prevalence {known}"
+        answer = _read(PREVALENCE)
+        given = "" if answer.lower() in (*NO, "?") else f" --prevalence {answer}"
     print_text("")
     for line in found.commands:
         takes = "--threshold" not in line and threshold != "THRESHOLD"

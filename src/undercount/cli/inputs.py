@@ -18,7 +18,13 @@ from undercount.cli.arguments import Options
 from undercount.cli.command import progress
 from undercount.cli.dates import date_columns, take_dates
 from undercount.cli.options import DATABASE_VARIABLE
-from undercount.count.arrays import LARGEST_WEIGHT, WEIGHT_RULE, row_words
+from undercount.count.arrays import (
+    LARGEST_WEIGHT,
+    WEIGHT_RULE,
+    LabelWords,
+    read_labels,
+    row_words,
+)
 from undercount.count.counts_file import is_counts_file, open_counts
 from undercount.count.databases import open_table
 from undercount.count.files import read_numbers, refuse_text, refuse_weights, relation_of
@@ -48,6 +54,11 @@ RECODE = (
 RECODE_LOOKED = (
     "Recode positives as 1 and negatives as 0 and leave the label empty where nobody looked, or "
     "name another column of labels with --label"
+)
+LOOKED_LABELS = LabelWords(
+    missing="not looked at",
+    recode="recode yes as 1, no as 0, and leave it empty where nobody looked",
+    other="If {0} means that nobody looked leave it empty",
 )
 CASE = "write it into --query, CASE WHEN … THEN 1 ELSE 0 END"
 JOIN = "make one column of both, 1 where either found a positive, and give a --prevalence"
@@ -270,11 +281,11 @@ def join_sources(
     """Label the rows that either source found positive; count what each found, of scored rows."""
     hits = _hits(first, second)
     both, either = " AND ".join(hits), " OR ".join(hits)
-    counts = ", ".join(f"count(*) FILTER (WHERE {each})" for each in (*hits, both))
+    counts = ", ".join(f"count(*) FILTER (WHERE {condition})" for condition in (*hits, both))
     scored = " AND ".join(f"NOT coalesce(isnan({quote_name(s)}::DOUBLE), TRUE)" for s in scores)
-    found = rows.filter(scored).aggregate(f"{counts}, count(*)").fetchall()[0]
+    totals = rows.filter(scored).aggregate(f"{counts}, count(*)").fetchall()[0]
     joined = rows.project(f"*, CASE WHEN {either} THEN 1 END AS {quote_name(EITHER)}")
-    return joined, (found[0], found[1], found[2], found[3])
+    return joined, (totals[0], totals[1], totals[2], totals[3])
 
 
 def _hits(first: str, second: str) -> list[str]:
@@ -292,9 +303,11 @@ def _compare_sources(
 
     hits = _hits(first, second)
     values = [f"{quote_name(name)}::DOUBLE" for name in scores]
-    asked = ", ".join(f"{each} AS c{place}" for place, each in enumerate((*hits, *values)))
-    found = scored.filter(" OR ".join(hits)).project(asked).fetchnumpy()
-    one, other, *columns = (np.asarray(found[f"c{place}"]) for place in range(len(scores) + 2))
+    selection = ", ".join(
+        f"{column_sql} AS c{place}" for place, column_sql in enumerate((*hits, *values))
+    )
+    arrays = scored.filter(" OR ".join(hits)).project(selection).fetchnumpy()
+    one, other, *columns = (np.asarray(arrays[f"c{place}"]) for place in range(len(scores) + 2))
     return {
         name: compare_sources(column, one, other)
         for name, column in zip(scores, columns, strict=True)
@@ -326,7 +339,7 @@ def _count_segments(
     from undercount.infer.segment_tables import frequency_edges  # noqa: PLC0415 - when needed
 
     columns = by[0] if len(by) == 1 else list(by)
-    edges = [edge for each in counted.values() for edge in frequency_edges(each).tolist()]
+    edges = [edge for counts in counted.values() for edge in frequency_edges(counts).tolist()]
     knots = [*options.get("knots", ()), *edges]
     apart: CountOptions = {**options, "knots": knots}
     return count_scores(rows, label=label, score=list(counted), by=columns, **apart)
@@ -352,11 +365,11 @@ def find_rows(
         f"{quote_name(s)} IS NULL OR isnan({quote_name(s)}::DOUBLE)" for s in scores
     )
     kept = relation.filter(f"NOT ({missing})")
-    found = kept.aggregate(f"{quote_name(label)} AS value, count(*) AS number").fetchall()
-    if not found:
+    rows_by_label = kept.aggregate(f"{quote_name(label)} AS value, count(*) AS number").fetchall()
+    if not rows_by_label:
         refuse_no_score(scores, source.place)
-    dropped = total - sum(number for _, number in found)
-    return RowsRead(kept, dict(found), read_words(total, dropped))
+    dropped = total - sum(number for _, number in rows_by_label)
+    return RowsRead(kept, dict(rows_by_label), read_words(total, dropped))
 
 
 def names_database(data: tuple[str, ...], options: Options) -> bool:
@@ -421,11 +434,12 @@ def _fetch_columns(
         rest = [name for name in numbers if name not in (label, *scores)]
         frame = numbers_of(frame, label, scores, rest, place)
         refuse_long_integers(frame, ColumnRoles(label, scores, None, None, ()))
-        found = collect(as_numbers(frame, scores, scores).select(*names))
-    if not len(found[names[0]]):
+        columns = collect(as_numbers(frame, scores, scores).select(*names))
+    if not len(columns[names[0]]):
         raise InputError(f"{place} has no rows")
     return {
-        name: found[name] if name in groups else _as_numbers(name, found[name]) for name in names
+        name: columns[name] if name in groups else _as_numbers(name, columns[name])
+        for name in names
     }
 
 
@@ -576,14 +590,15 @@ def read_looked(data: tuple[str, ...], options: Options) -> LookedRows:
     """Read rows of which some were looked at; those without a score are dropped and said."""
     label, score, chooser = str(options["label"]), options["score"], options["selection_score"]
     features, scores = options["features"], [score, *([chooser] if chooser else [])]
-    found = read_numbers(data, [label, *scores, *features], {label: RECODE_LOOKED})
-    complete = _complete(found, scores)
+    numbers = read_numbers(data, [label, *scores, *features], {label: RECODE_LOOKED})
+    complete = _complete(numbers, scores)
     if not complete.any():
-        if np.isnan(found[score]).all():
+        if np.isnan(numbers[score]).all():
             raise InputError(f"no row has a score in column {score!r}")
         raise InputError(f"no row has a score in both columns, {score!r} and {chooser!r}")
-    columns = {name: values[complete] for name, values in found.items()}
+    columns = {name: values[complete] for name, values in numbers.items()}
     labels, coding = _uncode_looked(columns[label])
+    read_labels(labels, words=LOOKED_LABELS)  # refuses other values
     for name in features:
         if not np.isfinite(columns[name]).all():
             raise InputError(
@@ -630,7 +645,7 @@ def _infer_coding(
 ) -> tuple[float | None, str]:
     values = {float(v): n for v, n in found.items() if v is not None and not math.isnan(v)}
     missing = sum(found.values()) - sum(values.values())
-    held = _list_labels(values, missing)
+    labels = _list_labels(values, missing)
     if not values.get(1.0) and len(values) > MOST_LABELS and min(values) >= 0 and max(values) <= 1:
         raise InputError(
             f"the label column looks like scores: it holds {len(values):,} values between 0 and 1. "
@@ -639,9 +654,9 @@ def _infer_coding(
     # A part to be counted and merged may hold none, if what its labels mean is told.
     if not values.get(1.0) and (unlabeled is None or values.keys() - {unlabeled, 0.0}):
         raise InputError(
-            f"no row is labelled positive (1); {held}. Name the column of labels with --label, or "
-            "recode positives as 1 and unlabeled rows as 0 or empty; a part of a larger whole is "
-            "counted if --unlabeled 0 says what its labels mean"
+            f"no row is labelled positive (1); {labels}. Name the column of labels with --label, "
+            "or recode positives as 1 and unlabeled rows as 0 or empty; a part of a larger whole "
+            "is counted if --unlabeled 0 says what its labels mean"
         )
     if unlabeled is not None:
         return unlabeled, f"1 = positive, {unlabeled:g} = unlabeled (as told)"
@@ -658,10 +673,10 @@ def _infer_coding(
     if others == {-1.0, 0.0}:
         return -1.0, "1 = positive, 0 = verified negative, -1 = unlabeled"
     if not others:
-        told = "; if 0 means unlabeled leave --negative away" if 0.0 in values else ""
-        raise InputError(f"no row is unlabeled; {held}{told}. {ALL_LABELLED}")
+        advice = "; if 0 means unlabeled leave --negative away" if 0.0 in values else ""
+        raise InputError(f"no row is unlabeled; {labels}{advice}. {ALL_LABELLED}")
     raise InputError(
-        f"{held}; which value means unlabeled? 1 means positive: if it "
+        f"{labels}; which value means unlabeled? 1 means positive: if it "
         "does here, pass --unlabeled VALUE; if not, recode positives as 1 and unlabeled rows as 0 "
         "or empty"
     )

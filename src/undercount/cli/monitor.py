@@ -1,6 +1,6 @@
 """Follow a classifier over time while labels are still arriving."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,7 @@ from undercount.cli.options import (
     DEBUG,
     JSON,
     QUIET,
+    ShareType,
     ThresholdType,
     gate_options,
 )
@@ -21,6 +22,7 @@ from undercount.cli.streams import print_text, tell
 from undercount.errors import InputError, collect_warnings
 
 if TYPE_CHECKING:
+    from undercount.assume.base import Assumption
     from undercount.read.monitoring import Monitoring
 
 
@@ -28,8 +30,18 @@ if TYPE_CHECKING:
 @DATA
 @click.option("--score", required=True, help="Column of scores.")
 @click.option("--observed", required=True, help=OBSERVED)
-@click.option("--found", required=True, help=FOUND)
+@click.option("--found", help=f"{FOUND} Without it labels are all here.")
 @click.option("--label", help="Column of labels, 1 positive; dates of others do not count.")
+@click.option("--unlabeled", help="Without --found: label value that means unlabeled.")
+@click.option(
+    "--prevalence", type=ShareType(), help="Without --found: share of positives among all rows."
+)
+@click.option("--chance", help="Without --found: column of the chance of a label.")
+@click.option(
+    "--audited",
+    is_flag=True,
+    help="Without --found: rows labelled 1 or 0 are a random sample of all.",
+)
 @click.option("--until", help=f"{UNTIL[:-1]}; later rows are left out.")
 @click.option(
     "--threshold", type=ThresholdType(), required=True, help="Rows with score >= it are flagged."
@@ -52,19 +64,19 @@ if TYPE_CHECKING:
 @DEBUG
 @with_options
 def monitor(options: Options) -> int:
-    """Show metrics by month while labels of recent rows are missing.
+    """Show metrics by month, perhaps while labels of recent rows are missing.
 
     Exit 1 if the alarm is on or a requirement fails, else 3 if no number may be reported, because
     the oldest cohort is not mature or a check fails, or if a requirement is open.
     """
     from undercount.cli.inputs import refuse_no_data  # noqa: PLC0415 - DuckDB, only when needed
-    from undercount.read.requirement import Verdict  # noqa: PLC0415
+    from undercount.read.require.requirement import Verdict  # noqa: PLC0415
 
     data = options["data"]
     refuse_no_data(data)
     requirements = read_requirements(options, options["threshold"])
     with collect_warnings() as warned:
-        found = _monitor(data, options)
+        found = (_monitor if options["found"] else _monitor_labels)(data, options)
     for warning in warned:
         tell(f"undercount: {warning}")
     if options["json_file"]:
@@ -92,6 +104,13 @@ def _monitor(data: tuple[str, ...], options: Options) -> "Monitoring":
     from undercount.prevalence.late_labels import read_until  # noqa: PLC0415
     from undercount.read.monitor import monitor as follow  # noqa: PLC0415
 
+    beside = _stated(options)
+    if beside:
+        raise InputError(
+            f"--found says how labels came about; leave --{beside[0]} out, or leave out --found "
+            "where labels are all here",
+            argument=beside[0],
+        )
     threshold = options["threshold"]
     assert threshold is not None  # noqa: S101 - it is required
     columns = [str(options["observed"]), str(options["found"])]
@@ -126,3 +145,72 @@ def _monitor(data: tuple[str, ...], options: Options) -> "Monitoring":
         risk=options["risk"],
         confidence_level=options["confidence_level"],
     )
+
+
+def _monitor_labels(data: tuple[str, ...], options: Options) -> "Monitoring":
+    """Follow rows whose labels are all here."""
+    import numpy as np  # noqa: PLC0415 - only when needed
+
+    from undercount.cli.inputs import (  # noqa: PLC0415 - DuckDB, only when needed
+        infer_coding,
+        refuse_no_score,
+        unlabeled_value,
+    )
+    from undercount.count.files import read_dated  # noqa: PLC0415
+    from undercount.read.monitor import monitor as follow  # noqa: PLC0415
+
+    label, score, chance = options["label"], options["score"], options["chance"]
+    observed, threshold = str(options["observed"]), options["threshold"]
+    assert threshold is not None  # noqa: S101 - it is required
+    if label is None:
+        raise InputError("name the date of each label (--found), or the labels (--label)")
+    numbers = [name for name in (score, label, chance) if name]
+    with progress("reading", options):
+        rows = read_dated(list(data), numbers, [observed])
+    kept = ~np.isnan(rows[score])
+    if not kept.any():
+        refuse_no_score([score], ", ".join(data))
+    taken = {name: values[kept] for name, values in rows.items()}
+    values, times = np.unique(taken[label], return_counts=True)
+    counted = dict(zip(values.tolist(), times.tolist(), strict=True))
+    coding, note = infer_coding(counted, unlabeled_value(options), None)
+    tell(f"undercount: {note}")
+    return follow(
+        taken[score],
+        observed=taken[observed],
+        label=taken[label],
+        unlabeled=coding,
+        assume=_assumption(options, taken[chance] if chance else None),
+        threshold=threshold,
+        period=options["period"],
+        baseline=options["baseline"],
+        risk=options["risk"],
+        confidence_level=options["confidence_level"],
+    )
+
+
+def _stated(options: Options) -> list[str]:
+    """Return the options that say how labels came about where they are all here."""
+    stated = {
+        "prevalence": options["prevalence"] is not None,
+        "chance": bool(options["chance"]),
+        "audited": options["audited"],
+    }
+    return [name for name, is_stated in stated.items() if is_stated]
+
+
+def _assumption(options: Options, chance: Any) -> "Assumption":
+    """Return how the labels came about, as the options state it."""
+    from undercount.assume.builder import assumption_of  # noqa: PLC0415 - only when needed
+    from undercount.assume.propensity.assumption import LabelPropensity  # noqa: PLC0415
+    from undercount.assume.reviewed.assumption import RandomAudit  # noqa: PLC0415
+
+    stated = _stated(options)
+    if len(stated) > 1:
+        raise InputError(
+            f"--{stated[0]} and --{stated[1]} both say how labels came about; give one of them",
+            argument=stated[1],
+        )
+    if chance is not None:
+        return LabelPropensity(chance)
+    return RandomAudit() if options["audited"] else assumption_of(prevalence=options["prevalence"])

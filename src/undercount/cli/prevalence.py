@@ -18,6 +18,7 @@ from undercount.cli.options import (
     TITLE,
     data_name,
     database_options,
+    file_option,
     reading_options,
 )
 from undercount.cli.streams import print_text, tell
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 @SAMPLING
 @CONFIDENCE_LEVEL
 @SEED
-@click.option("--html", type=click.Path(dir_okay=False), help="Write a page.")
+@file_option("--html", words="Write a page.")
 @TITLE
 @JSON
 @QUIET

@@ -32,7 +32,7 @@ BESIDE_SEGMENTS = {
 
 def evaluate_by(reading: "Reading", requirements: list[Any], options: Options) -> int:
     """Evaluate the segments of each score column: a table a score."""
-    from undercount.read.requirement import Verdict  # noqa: PLC0415 - only when needed
+    from undercount.read.require.requirement import Verdict  # noqa: PLC0415 - only when needed
 
     names = list(reading.counts)
     refuse_other_models(requirements, names)

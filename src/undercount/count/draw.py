@@ -30,7 +30,7 @@ SPAN = 2.0**64
 # Where there is no hash: a prime, how often its powers mix, and a column for them.
 PRIME, ROUNDS, POWER = 2**31 - 1, 3, "undercount_power"
 # Scores from which the borders of strata are chosen.
-SAMPLE = 16_384
+SAMPLE_ROWS = 16_384
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,12 @@ def draw_rows(
 
 
 def sample_scores(
-    frame: Any, *, label: str, score: str, unlabeled: float | None = None, most: int = SAMPLE
+    frame: Any,
+    *,
+    label: str,
+    score: str,
+    unlabeled: float | None = None,
+    most: int = SAMPLE_ROWS,
 ) -> FloatArray:
     """Return scores of about so many unlabeled rows, drawn at random in one pass."""
     return np.sort(sample_models(frame, label, [score], unlabeled, most)[0])
@@ -135,7 +140,7 @@ def sample_models(
     label: str,
     scores: Sequence[str],
     unlabeled: float | None = None,
-    most: int = SAMPLE,
+    most: int = SAMPLE_ROWS,
 ) -> list[FloatArray]:
     """Return the scores of about so many unlabeled rows, the same rows by every model."""
     table = open_frame(frame)

@@ -363,7 +363,7 @@ class Recovered:
     positive: FloatArray
     negative: FloatArray
     everyone: FloatArray
-    prevalence: float
+    prevalence: Any  # a number, or one a set
     heads: tuple[FloatArray, ...] | None = None  # of the three, above each border between cells
     # Of positives and all rows, half of the others in a row's cell, if it holds several scores.
     beside: tuple[FloatArray, FloatArray] | None = None
@@ -656,10 +656,10 @@ def mean_loss(counts: ScoreCounts, mass: Recovered, name: str) -> Influence:
     prevalence = mass.prevalence
     if_positive, if_negative = losses_of(counts.score, name)
     difference = if_positive - if_negative
-    among_positives = float(mass.positive @ difference)
+    among_positives = mass.positive @ difference
     return Influence(
-        prevalence * among_positives + float(mass.everyone @ if_negative),
-        positive=prevalence * difference,
+        prevalence * among_positives + mass.everyone @ if_negative,
+        positive=np.multiply.outer(prevalence, difference),
         everyone=if_negative,
         prevalence=among_positives,
     )

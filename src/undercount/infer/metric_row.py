@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 from undercount.estimate import Estimate
 from undercount.infer.metric_name import place_words
@@ -43,7 +44,7 @@ class MetricRow:
     top: float | None = None
     shown: float | None = None
 
-    @property
+    @cached_property
     def label(self) -> str:
         """Name with threshold, as people say it."""
         return f"{self.metric}{place_words(self.threshold, self.top)}"

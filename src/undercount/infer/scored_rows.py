@@ -1,6 +1,6 @@
 """Hold one model's scores as counts, with a way to count its rows once more."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -20,7 +20,7 @@ from undercount.infer.clusters import ClusterRows, Clusters, Codes, read_cluster
 from undercount.infer.counted_clusters import CountedClusters
 from undercount.infer.mixture import design_of
 from undercount.infer.reviews.clusters import ReviewClusters
-from undercount.infer.reviews.verdicts import Reviews, check_scores
+from undercount.infer.reviews.verdicts import Reviews, audit_reviews, check_scores
 from undercount.shares import Sampling
 
 UNLABELED = -1  # as `read_labels` codes it
@@ -30,8 +30,11 @@ EQUAL = 1e-12  # relative difference of weights that only rounding tells apart
 
 def take_column(frame: Any, argument: str, column: Any) -> Any:
     """Take a column out of a frame, or covariates side by side, if they were named."""
-    several = argument == "covariates" and isinstance(column, list) and bool(column)
-    if several and all(isinstance(each, str) for each in column):
+    several = isinstance(column, list | tuple) and bool(column)
+    named_columns = several and all(isinstance(name, str) for name in column)
+    if argument == "features" and named_columns:
+        return {name: take_column(frame, argument, name) for name in column}
+    if argument == "covariates" and named_columns:
         return np.column_stack([take_column(frame, argument, each) for each in column])
     if not isinstance(column, str):
         return column
@@ -89,6 +92,14 @@ class ScoredRows:
         """The number of each row's cluster; None where rows are independent."""
         return None if self.clusters is None else cast("ClusterRows", self.clusters).by_row
 
+    def keeping_apart(self, knots: Iterable[float]) -> "ScoredRows":
+        """Return the model with rows in memory counted so that some scores are kept apart."""
+        rows = self.recount
+        if not isinstance(rows, RecountableRows) or set(knots) <= set(rows.knots):
+            return self
+        rows = replace(rows, knots=(*rows.knots, *knots))
+        return replace(self, counts=rows([]), recount=rows)
+
     def with_clusters(self, cluster: Any) -> "ScoredRows":
         """Return the model with its rows by cluster, if some of them share one.
 
@@ -116,6 +127,27 @@ class ScoredRows:
         rows = self.rows("cluster")
         codes = cast("Codes", self.cluster_codes)
         return ReviewClusters.of(rows.labels, rows.scores, codes, reviews)
+
+    def audit(self, *, by_cluster: bool) -> tuple[Reviews, ReviewClusters | None]:
+        """Return the known rows as an audit, and whose each row is, if rows come in clusters.
+
+        `by_cluster` says that whole clusters were drawn.
+        """
+        if self.clusters is None and by_cluster:
+            raise InputError(
+                f"an audit of whole clusters needs {named('cluster')}", argument="cluster"
+            )
+        if self.clusters is None and not self.counts.weighted:
+            return audit_reviews(self.counts), None
+        if self.clusters is None and not isinstance(self.recount, RecountableRows):
+            return audit_reviews(self.counts), None  # says what it lacks
+        rows = self.rows("cluster" if self.clusters is not None else "sample_weight")
+        reviews = audit_reviews(self.counts, (rows.labels, rows.scores, rows.weights))
+        if self.clusters is None:
+            return reviews, None
+        codes = cast("Codes", cast("ClusterRows", self.clusters).by_row)
+        about = rows.labels, rows.scores, codes
+        return reviews, ReviewClusters.of_audit(*about, drawn_whole=by_cluster)
 
     def reviews_of(self, reviews: Reviews) -> Reviews:
         """Return the reviews, whose scores must be those of these rows."""
@@ -240,12 +272,12 @@ def keep_apart(
     return lambda scores: [*knots_of(scores), *further]
 
 
-def reviewed_scores(scores: NDArray[Any], reviews: Reviews) -> list[float]:
-    """Return what a model scores the reviewed rows, unless the plan goes by these scores itself."""
+def reviewed_knots(scores: NDArray[Any], reviews: Reviews) -> FloatArray:
+    """Return what keeps reviewed rows apart from their neighbours by another model's scores."""
     rows = np.asarray(reviews.rows)[reviews.answered]
     rows = rows[rows < len(scores)]  # rows that are not there are refused where verdicts are read
     own = scores[rows].astype(np.float64)
-    return [] if np.array_equal(own, reviews.score[reviews.answered]) else own.tolist()
+    return np.concatenate([reviews.design.edges, own, np.nextafter(own, np.inf)])
 
 
 @dataclass(frozen=True)

@@ -41,11 +41,11 @@ from undercount.infer.segmented_rows import RowSegmentation
 from undercount.infer.workload import Workload
 from undercount.metric_facts import FACTS, OUT_OF_FOLD, RIGHT_LABELS
 from undercount.read.comparisons import Comparisons, compare_segments
-from undercount.read.contest import Contest, parse_conditions
 from undercount.read.evaluate_models import evaluate_models, make_whole
 from undercount.read.evaluation import NOTHING, Evaluation, render
 from undercount.read.leaderboard import Standing, standings, turn
-from undercount.read.requirement import Requirement, Verdict, check_words
+from undercount.read.require.model_requirement import ModelRequirement, parse_conditions
+from undercount.read.require.requirement import Requirement, Verdict, check_words
 from undercount.read.segment_rows import segment_columns
 
 # What is compared if each model flags as many rows: of so many, how many are real.
@@ -265,7 +265,7 @@ class Comparison:
         thresholds = {name: each.threshold for name, each in self.evaluations.items()}
         return self.judge(parse_conditions(conditions, thresholds))
 
-    def judge(self, conditions: Sequence[Contest | Requirement]) -> Verdict:
+    def judge(self, conditions: Sequence[ModelRequirement | Requirement]) -> Verdict:
         """Judge conditions that were read before."""
         judgements = []
         for each in conditions:
@@ -279,7 +279,7 @@ class Comparison:
             judgements.append(placed.judge(self._name_needs(placed, found), checks, doubt))
         return Verdict(tuple(judgements))
 
-    def _difference_required(self, contest: Contest) -> Difference:
+    def _difference_required(self, contest: ModelRequirement) -> Difference:
         """Return the difference that a requirement is about, here or at another prevalence."""
         here = self.difference(contest.metric, contest.one, contest.other)
         if contest.deploy_prevalence is None:
@@ -291,7 +291,7 @@ class Comparison:
         # These rows allow a share that the population does not, so that nothing is carried over.
         return there or replace(here, difference=NOTHING)
 
-    def _name_needs(self, contest: Contest, found: Difference) -> Estimate:
+    def _name_needs(self, contest: ModelRequirement, found: Difference) -> Estimate:
         """Name what a requirement rests on: an order that no share turns needs none."""
         fixed = not found.depends_on_prevalence and contest.margin == 0
         here = fixed and contest.deploy_prevalence is None
@@ -301,7 +301,7 @@ class Comparison:
             needs=tuple(dict.fromkeys((*needs, *self.first.recovery.further_needs))),
         )
 
-    def _share_doubt(self, contest: Contest, found: Difference) -> str:
+    def _share_doubt(self, contest: ModelRequirement, found: Difference) -> str:
         """Say where a difference passes what is asked of it, if the share is only estimated.
 
         As for one model: what hangs on an estimated share is met, or failed, only if it is so at
@@ -323,7 +323,7 @@ class Comparison:
             "taken to be positive"
         )
 
-    def _rounding_doubt(self, contest: Contest) -> str:
+    def _rounding_doubt(self, contest: ModelRequirement) -> str:
         """Say which rows score what a threshold is in single precision, if one is asked for."""
         if contest.metric not in POINTS:
             return ""

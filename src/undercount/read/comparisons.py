@@ -15,7 +15,7 @@ from undercount.infer.mixture import Target
 from undercount.infer.segmented_rows import why_not
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import NOTHING, render
-from undercount.read.requirement import Judgement, Verdict
+from undercount.read.require.requirement import Judgement, Verdict
 from undercount.read.segment_lines import (
     UNLIKE,
     is_untested,
@@ -25,8 +25,7 @@ from undercount.read.segment_lines import (
 from undercount.read.segment_tests import (
     Deviation,
     Heterogeneity,
-    find_deviations,
-    find_heterogeneity,
+    SegmentTests,
     read_points,
 )
 
@@ -150,13 +149,13 @@ class Comparisons(Mapping[Hashable, "Comparison"]):
         Errors that segments have in common, as that of a prevalence that is shared out, make the
         test cautious.
         """
-        return find_heterogeneity(self._points(metric, one, other))
+        return SegmentTests(self._points(metric, one, other)).heterogeneity
 
     def deviations(
         self, metric: str, one: str | None = None, other: str | None = None
     ) -> tuple[Deviation, ...]:
         """Compare the difference in each segment with the mean of the others."""
-        return find_deviations(self._points(metric, one, other))
+        return SegmentTests(self._points(metric, one, other)).deviations
 
     def _points(self, metric: str, one: str | None, other: str | None) -> Any:
         check_name("metric", metric)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import metrics
 
-from undercount.assume.base import Assumption
+from undercount.assume.base import Assumption, Wanted
 from undercount.assume.builder import assumption_of, random_labels_of
 from undercount.assume.random_labels.assumption import RandomLabels
 from undercount.checks.labelled_chance import EVEN, warn_words
@@ -24,7 +24,9 @@ from undercount.errors import (
 )
 from undercount.infer.decisions import Costs, cost_weight
 from undercount.infer.estimate_metric import estimate_metric
+from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_name import name_metric
+from undercount.infer.scored_rows import ScoredRows, count_model
 from undercount.metric_facts import FACTS
 from undercount.shares import Shares, read_shares
 
@@ -74,9 +76,9 @@ def make_scorer(
     name : str
         A metric; "roc_auc", "lift_auc", "recall", "lift" and "lee_liu" rank models without a
         prevalence ("roc_auc" is then that of labelled against unlabeled rows).
-    assume : RandomLabels, optional
-        What is supposed of the labels of every fold. What is known row by row (chances of a label,
-        verdicts) does not reach the rows of a fold.
+    assume : Assumption, optional
+        What is supposed of the labels of every fold, instead of a shorthand. What is known row
+        by row (chances of a label, verdicts) does not reach the rows of a fold.
     threshold : float, optional
         For metrics at a threshold, on the scale of the scores. A model trained on found labels
         predicts the chance of being labelled: one half of being positive is the label frequency
@@ -123,7 +125,7 @@ def make_scorer(
         label_frequency=label_frequency,
     )
     labels = random_labels_of(assumption)
-    if labels is None:
+    if labels is None and not assumption.of_any_rows:
         raise InputError(
             f"a scorer sees labels and scores of each fold alone, and {type(assume).__name__} "
             "knows of rows; evaluate out-of-fold scores instead",
@@ -149,15 +151,20 @@ def make_scorer(
         max_fpr=max_fpr,
         unlabeled=unlabeled,
         labels=labels,
+        assume=assumption if labels is None else None,
     )
 
 
-def _check(name: str, threshold: float | None, max_fpr: float | None, labels: RandomLabels) -> None:
+def _check(
+    name: str, threshold: float | None, max_fpr: float | None, labels: RandomLabels | None
+) -> None:
     """Refuse at once what would fail on every fold."""
     if FACTS[name].family == "threshold" and threshold is None:
         raise InputError(f"{name} is a metric at a threshold; pass threshold=")
     if name == "partial_roc_auc" and (max_fpr is None or not 0 < max_fpr <= 1):
         raise InputError(f"{name} needs max_fpr in (0, 1]; got {max_fpr}")
+    if labels is None:
+        return
     ranking = RANKING if labels.purity == 1 else IMPURE_RANKING
     shares = labels.prevalence, labels.hidden, labels.label_frequency
     if name not in ranking and all(share is None for share in shares):
@@ -194,8 +201,17 @@ class MetricScore:
         unlabeled: float | None = None,
         sample_weight: Any = None,
         labels: RandomLabels | None = None,
+        assume: Assumption | None = None,
     ) -> float:
         """Return the value of the metric."""
+        if assume is not None:
+            known, scores = _fold_labels(y_true), positive_column(y_score)
+            unlabeled = _unlabeled_value(known) if unlabeled is None else unlabeled
+            rows = unlabeled, sample_weight, threshold, assume.knots
+            at = MetricAt.of(self.metric, threshold, beta=beta, max_fpr=max_fpr)
+            compact = not assume.every_score and FACTS[self.metric].family != "loss"
+            fold = count_model(known, scores, *rows, compact=compact)
+            return scale * _value_of_fold(fold, at, assume)
         return _score_rows(
             y_true,
             positive_column(y_score),
@@ -284,6 +300,20 @@ def _score_rows(
             counts, shares, metric, threshold=threshold, beta=beta, max_fpr=max_fpr
         )
     return scale * found.value
+
+
+def _value_of_fold(rows: ScoredRows, at: MetricAt, assume: Assumption) -> float:
+    """Return the value of a metric of a fold under an assumption that says nothing of rows."""
+    with collect_warnings(MisfitWarning, SmallSampleWarning):  # a fold is small
+        assume.check_rows(rows)
+        (recovery,) = assume.recover({"": rows}, Wanted()).values()
+        return recovery.estimate(at).value
+
+
+def _fold_labels(y: Any) -> NDArray[Any]:
+    """Return labels as numbers."""
+    labels = np.asarray(y)
+    return _read_numbers(labels) if labels.dtype.kind in "OUS" else labels
 
 
 def _read_numbers(labels: NDArray[Any]) -> NDArray[Any]:

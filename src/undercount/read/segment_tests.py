@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -122,6 +123,28 @@ def read_points(
     return _Points(segments, value[kept], error[kept], metric, level, scale)
 
 
+@dataclass(frozen=True, eq=False)
+class SegmentTests:
+    """Hold what is asked of the values of segments, each question answered once."""
+
+    points: _Points
+
+    @cached_property
+    def heterogeneity(self) -> Heterogeneity:
+        """Whether they differ more than chance explains."""
+        return find_heterogeneity(self.points)
+
+    @cached_property
+    def deviations(self) -> tuple[Deviation, ...]:
+        """How each differs from the mean of the others."""
+        return find_deviations(self.points, self.heterogeneity)
+
+    @cached_property
+    def trend(self) -> Trend | None:
+        """The line through ordered segments."""
+        return find_trend(self.points)
+
+
 @dataclass(frozen=True)
 class _Gaps:
     """Hold what each segment lies above the mean of the others, on the metric's scale.
@@ -188,13 +211,15 @@ def find_heterogeneity(points: _Points) -> Heterogeneity:
     return Heterogeneity(points.metric, statistic, p_value, float(np.ptp(ends)) / 2, count)
 
 
-def find_deviations(points: _Points) -> tuple[Deviation, ...]:
+def find_deviations(
+    points: _Points, whole_test: Heterogeneity | None = None
+) -> tuple[Deviation, ...]:
     """Compare each segment with the mean of the others, adjusted for their number."""
     count = len(points.value)
     if count < FEWEST:
         return ()
+    whole = (whole_test or find_heterogeneity(points)).p_value
     gaps, level = _Gaps.of(points), points.confidence_level
-    whole = find_heterogeneity(points).p_value
     each = level if count == FEWEST else ((1 + level) / 2) ** (1 / count)
     reach = float(ndtri((1 + each) / 2)) * gaps.error
     middle = points.back(gaps.others)

@@ -18,7 +18,7 @@ from undercount.infer.metric_name import parse_metric
 from undercount.infer.metric_row import MetricRow
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation, render
-from undercount.read.requirement import Judgement, Requirement, Verdict, parse_requirements
+from undercount.read.require.requirement import Judgement, Requirement, Verdict, parse_requirements
 from undercount.read.segment_lines import (
     UNLIKE,
     SegmentRow,
@@ -30,10 +30,8 @@ from undercount.read.segment_lines import (
 from undercount.read.segment_tests import (
     Deviation,
     Heterogeneity,
+    SegmentTests,
     Trend,
-    find_deviations,
-    find_heterogeneity,
-    find_trend,
     is_ordered,
     read_points,
 )
@@ -90,6 +88,7 @@ class Evaluations(Mapping[Hashable, Evaluation]):
     column: str
     make: Callable[[Hashable], Evaluation] = field(repr=False)
     made: dict[Hashable, Evaluation] = field(default_factory=dict, repr=False)
+    tests: dict[tuple[str, str], SegmentTests] = field(default_factory=dict, repr=False)
     shared_out: bool = False
     unlike_labels: bool = False
     of_population: "Callable[[], tuple[SegmentRow, ...]] | None" = field(default=None, repr=False)
@@ -143,24 +142,29 @@ class Evaluations(Mapping[Hashable, Evaluation]):
         Asked of the population behind these rows; with ``question="rows"`` of these rows alone,
         which differ by chance wherever labels tell them well enough.
         """
-        return find_heterogeneity(self._points(metric, question))
+        return self._tests_of(metric, question).heterogeneity
 
     def differences(self, metric: str, question: Question = "population") -> tuple[Deviation, ...]:
         """Compare each segment with the mean of the others, adjusted for their number."""
-        return find_deviations(self._points(metric, question))
+        return self._tests_of(metric, question).deviations
 
     def trend(self, metric: str, question: Question = "population") -> Trend | None:
         """Lay a line through ordered segments; None where they have no order or are too few."""
-        return find_trend(self._points(metric, question)) if self.ordered else None
+        return self._tests_of(metric, question).trend if self.ordered else None
 
-    def _points(self, metric: str, question: Question) -> Any:
+    def _tests_of(self, metric: str, question: Question) -> SegmentTests:
         check_choice("question", question, tuple(TARGET_OF))
         wanted = _find_label(metric, self.metrics)
+        if (wanted, question) not in self.tests:
+            self.tests[wanted, question] = SegmentTests(self._points(wanted, question))
+        return self.tests[wanted, question]
+
+    def _points(self, wanted: str, question: Question) -> Any:
         asked = self.of_population if question == "population" else None
         found = _take_metric(asked() if asked else self.rows, wanted).items()
         ordered = self.ordered
         usable = [(key, value) for key, value in found if not (ordered and key is None)]
-        return read_points(wanted.split("@")[0], usable)
+        return read_points(wanted.split("@", maxsplit=1)[0], usable)
 
     def deployed(self, prevalence: float | None = None) -> dict[Hashable, tuple[MetricRow, ...]]:
         """Return the metrics of each segment where another share of its rows is positive.

@@ -249,6 +249,9 @@ class CurveDisplay(Display):
                 confidence_level=level,
             )
         curve, naive = _own_curve(evaluation), evaluation.naive_curve
+        band = evaluation.recovery.roc_band if cls.x == "fpr" else None
+        if band is not None:
+            return cls(curve, naive, band, truth, name, confidence_level=level)
         reach = tuple(cls._reach(evaluation))
         return cls(curve, naive, None, truth, name, confidence_level=level, reach=reach)
 
@@ -312,14 +315,14 @@ class CurveDisplay(Display):
     def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         columns = self.frame().values()
         # A range of the share without a value has a band, and no curve in it.
-        known = not any(np.isnan(column).all() for column in columns)
+        has_values = not any(np.isnan(column).all() for column in columns)
         if band := self.band():
             colour = {"color": style["color"]} if "color" in style else {}
             label = f"{100 * self.confidence_level:g} % {'intervals' if self.reach else 'bounds'}"
-            if not known:
+            if not has_values:
                 label = f"{style.get('label', self.name)}: {label}"
             axes.fill_between(*band.values(), alpha=0.2, label=label, **colour)
-        if known:
+        if has_values:
             axes.plot(*columns, **{"linestyle": "-", "label": self.name, **style})
         for other, kind, label in (
             (self.naive, "--", "unlabeled = negative"),
@@ -357,8 +360,8 @@ def _share_ends(shares: Shares, level: float = LEVEL) -> list[float]:
 
 def _along(grid: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
     """Return the height of a curve at each place of a grid, within [0, 1]."""
-    known = ~(np.isnan(x) | np.isnan(y))
-    x, y = np.clip(x[known], 0, 1), np.clip(y[known], 0, 1)
+    present = ~(np.isnan(x) | np.isnan(y))
+    x, y = np.clip(x[present], 0, 1), np.clip(y[present], 0, 1)
     order = np.lexsort((y, x))
     return np.asarray(np.interp(grid, x[order], y[order]))
 
@@ -535,9 +538,11 @@ class DecisionDisplay(ColumnsDisplay):
             moved = shares.exact(float(shares.clip(share)))
             return HeadCounts(heads, design_of(counts, moved, shares.sampling, target))
 
-        found = rates(shares.unlabeled_prevalence)
-        value, low, high = threshold_interval(found, cls.metric, confidence_level=level, beta=beta)
-        middle = found.point.metric(cls.metric, beta)
+        heads_here = rates(shares.unlabeled_prevalence)
+        value, low, high = threshold_interval(
+            heads_here, cls.metric, confidence_level=level, beta=beta
+        )
+        middle = heads_here.point.metric(cls.metric, beta)
         share_ends = _share_ends(shares, level)
         moved = [rates(end).point.metric(cls.metric, beta) - middle for end in share_ends]
         down = np.maximum(0.0, -np.min(moved, axis=0)) if moved else 0.0
@@ -906,11 +911,11 @@ def _positive_share(
 ) -> FloatArray:
     """Return the share of positives in groups with so many labelled, unlabeled and all rows."""
     rate = unlabeled / counts.n_unlabeled
-    found, _ = recovered_rates(labelled / counts.n_positive, rate, shares)
+    recovered, _ = recovered_rates(labelled / counts.n_positive, rate, shares)
     with np.errstate(divide="ignore", invalid="ignore"):
         if shares.sampling == "single-sample":
-            return np.asarray(shares.positives(counts) * found / every)
-        return np.asarray(shares.unlabeled_prevalence * found / rate)
+            return np.asarray(shares.positives(counts) * recovered / every)
+        return np.asarray(shares.unlabeled_prevalence * recovered / rate)
 
 
 def _share_limits(
@@ -950,9 +955,9 @@ def _rate_limits(rate: FloatArray, trials: Any, z: float) -> tuple[FloatArray, F
     Wilson's limit, so that 17 of 100 intervals missed in the group of the lowest scores.
     """
     low, high = wilson_share(rate, trials, z)
-    found = rate * trials
-    few = (found > 0) & (found <= _VERY_FEW)
-    poisson = gammaincinv(np.where(few, found, 1.0), 2 * ndtr(-z)) / trials
+    expected = rate * trials
+    few = (expected > 0) & (expected <= _VERY_FEW)
+    poisson = gammaincinv(np.where(few, expected, 1.0), 2 * ndtr(-z)) / trials
     return np.where(few, np.minimum(low, poisson), low), high
 
 

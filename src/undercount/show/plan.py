@@ -16,9 +16,9 @@ from undercount.show.layout import WIDTH, line, stack, too_wide, wrap
 from undercount.show.spoken import SMALLEST, half_width_words, metric_title
 from undercount.show.text import check_facts
 
-SCHEMA = "undercount/plan/1"
+PLAN_SCHEMA = "undercount/plan/1"
 # Strata round: a plan for 259 rows may need 257 of them.
-ROUNDED = 0.05
+STRATA_ROUNDING = 0.05
 
 
 def goal_title(plan: ReviewPlan, goal: str) -> str:
@@ -81,7 +81,8 @@ def _supposed_words(widths: ExpectedWidths) -> str:
         supposed += " (supposed for planning, not an estimate: labels and scores leave it open)"
     return (
         f"{supposed}, {words.supposes}. From … to …: what may come by the draw, if {words.may_be}, "
-        f"or if the share is off. {words.worst}; intervals hold whatever is supposed"
+        "or if the share is off. Labels of the highest scores alone may double it, which verdicts "
+        "then show; intervals hold whatever is supposed"
     )
 
 
@@ -108,7 +109,7 @@ def _bought_words(plan: ReviewPlan, goal: str, budget: int) -> str:
 
 def _round_need(need: int, chosen: int) -> int:
     """Return the rows chosen where the need is as many, but for what strata round."""
-    return chosen if abs(need - chosen) <= ROUNDED * chosen else need
+    return chosen if abs(need - chosen) <= STRATA_ROUNDING * chosen else need
 
 
 def _worth_buying(plan: ReviewPlan) -> list[int]:
@@ -139,7 +140,7 @@ def as_json(plan: ReviewPlan, wanted: float | None = None) -> str:
             facts["needed"] = {"half_width": wanted, "budget": need, "budget_range": [*ends]}
         goals.append(facts)
     document = {
-        "schema": SCHEMA,
+        "schema": PLAN_SCHEMA,
         "version": __version__,
         "plan": plan.sheet.plan,
         "budget": len(design.order),

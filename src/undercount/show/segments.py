@@ -53,9 +53,12 @@ def segment_name(segment: Hashable) -> str:
 
 def heading(found: Evaluations, label: str) -> str:
     """Write a metric's label as people say it."""
-    known = {row.label: title(row) for row in (*found.overall.rows, *found.overall.top_rows)}
+    rows = (*found.overall.rows, *found.overall.top_rows)
+    row = next((row for row in rows if row.label == label), None)
+    if row is not None:
+        return title(row)
     metric, *at = label.split("@")
-    return known.get(label) or "@".join([metric_title(metric), *at])
+    return "@".join([metric_title(metric), *at])
 
 
 def share_words(row: SegmentRow) -> str:
@@ -326,20 +329,21 @@ def _table(found: Evaluations, room: int) -> list[str]:
     """Write a row a segment, or where there is no room each below its name."""
     width = max([NAME, *(len(segment_name(row.segment)) + 2 for row in found.rows[:1000])])
     width = min(width, 2 * NAME)
-    shares = max(len(share_words(row)) for row in (*found.rows, _overall(found))) + 2
-    shares = max(shares, len("hidden positives") + 2)
+    rows = [*_shown(found), (ALL, _overall(found))]
+    words = [share_words(row) for _, row in rows]
+    shares = max(map(len, ["hidden positives", *words])) + 2
     sizes = "".join(f"{name:>{NUMBER}}" for name in size_heads(found))
     head = f" {found.column:<{width}}{sizes}  "
     head += f"{'hidden positives':<{shares}}"
-    wide = max([CELL, *(len(heading(found, label)) + 2 for label in found.metrics)])
-    head += "".join(f"{heading(found, label):<{wide}}" for label in found.metrics)
+    heads = [heading(found, label) for label in found.metrics]
+    wide = max([CELL, *(len(text) + 2 for text in heads)])
+    head += "".join(f"{text:<{wide}}" for text in heads)
     lines = [head.rstrip()]
-    rows = [*_shown(found), (ALL, _overall(found))]
-    for name, row in rows:
+    for (name, row), share in zip(rows, words, strict=True):
         cells = "".join(f"{cell_words(found, each):<{wide}}" for each in row.rows)
         lines.append(
             f" {_cut(name, width - 1):<{width}}{amount(row.counts.n_rows):>{NUMBER}}"
-            f"{amount(row.counts.n_positive):>{NUMBER}}  {share_words(row):<{shares}}"
+            f"{amount(row.counts.n_positive):>{NUMBER}}  {share:<{shares}}"
             f"{cells or _unsaid(row)}".rstrip()
         )
     if not too_wide(lines, room):
@@ -368,7 +372,8 @@ def _stacked(found: Evaluations, name: str, row: SegmentRow, room: int) -> list[
 def _share_note(found: Evaluations) -> str:
     if found.shares is None:
         return ""
-    arrow = any("→" in share_words(row) for row in found.rows)
+    named = (row.share is not None and not row.share.range_only for row in found.rows)
+    arrow = any(row.own_share and name for row, name in zip(found.rows, named, strict=True))
     return f"{SHARES} {TOGETHER}" if arrow else TOGETHER
 
 

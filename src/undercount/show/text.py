@@ -115,9 +115,10 @@ def hidden_words(evaluation: Evaluation, *, claiming: bool = True) -> str:
             f"many: {SETTLED} · {how} · {_limit_words(evaluation, ruled)}"
         )
     within = f" ({percent(span.low)} – {percent(span.high)})" if span else ""
-    found = f"{taken} of the unlabeled rows{within} · {how}"
+    words = f"{taken} of the unlabeled rows{within} · {how}"
+    words += f" · {evaluation.basis.whole}" if evaluation.basis.whole else ""
     # What scores rule out supposes random labels, which reviews alone do not.
-    return f"{found} · {_limit_words(evaluation, ruled)}" if evaluation.basis.limited else found
+    return f"{words} · {_limit_words(evaluation, ruled)}" if evaluation.basis.limited else words
 
 
 def _source_words(evaluation: Evaluation) -> str:
@@ -193,10 +194,10 @@ def _naive_words(evaluation: Evaluation, main: MetricRow) -> str:
     given = evaluation.basis.premise
     if main.metric == "precision":
         return (
-            f' {given}"precision {percent(main.naive)}" is too low: some "false alarms" are '
-            "positives that nobody has labelled yet."
+            f' {given}"precision {percent(main.naive)}" is too low: '
+            f"{evaluation.basis.naive.precision}."
         )
-    return f' {given}"AUC {main.naive:.3f}" is too low: unlabeled positives count as errors.'
+    return f' {given}"AUC {main.naive:.3f}" is too low: {evaluation.basis.naive.area}.'
 
 
 def support_words(evaluation: Evaluation) -> str:
@@ -209,8 +210,12 @@ def support_words(evaluation: Evaluation) -> str:
         return f" Nothing can be claimed while {verdict.reason.code} stands."
     if claim is None:
         return " The number supports no claim."
-    asked, place = claim.name, (main.metric, main.threshold, main.top)
-    if (asked.metric, asked.threshold, asked.top) != place or claim.deploy_prevalence is not None:
+    claimed, place = claim.name, (main.metric, main.threshold, main.top)
+    if (
+        claimed.metric,
+        claimed.threshold,
+        claimed.top,
+    ) != place or claim.deploy_prevalence is not None:
         return ""
     return f" The number does not support {claim_words(claim, evaluation.threshold)}."
 
@@ -272,13 +277,13 @@ def case_words(share: Estimate, *, estimated: bool = False) -> str:
         return _range_words(share)
     values = (share.low, share.value, share.high)
     of = next((of for of in CASES if all(_speaks(of, value) for value in values)), CASES[-1])
-    few, found, most = (_nearest(of * value) for value in values)
-    if found in (0, of):  # no estimate is sure of all, or of none
+    few, middle, most = (_nearest(of * value) for value in values)
+    if middle in (0, of):  # no estimate is sure of all, or of none
         return _end_words(share, sure=few == most)
     if most - few >= WIDE * of or (estimated and few != most):
         return f"Between {few} and {most} of every {of} flagged cases are real"
     span = f" ({few} to {most})" if few != most else ""
-    return f"About {found} of every {of} flagged cases {'is' if found == 1 else 'are'} real{span}"
+    return f"About {middle} of every {of} flagged cases {'is' if middle == 1 else 'are'} real{span}"
 
 
 def _range_words(share: Estimate) -> str:
@@ -395,8 +400,8 @@ def _given_words(evaluation: Evaluation) -> str:
     """Write the share that was given as one number, for the plan to suppose."""
     name, value = evaluation.shares.stated(evaluation.counts)
     one = evaluation.shares.unlabeled_prevalence_interval is None
-    known = evaluation.unknowns.given and one and name != "label_frequency"
-    return f", {name}={value:.6g}" if known else ""  # the plan supposes it, and rounds nothing
+    was_given = evaluation.unknowns.given and one and name != "label_frequency"
+    return f", {name}={value:.6g}" if was_given else ""  # the plan supposes it, and rounds nothing
 
 
 # Half the width of an interval that nobody needs to make narrower.
@@ -432,26 +437,26 @@ def labels_words(evaluation: Evaluation) -> str:
     review = evaluation.basis.review
     if review is None or review.found is None:
         return "not used: the answer rests on the reviews alone"
-    found, leads = review.found, review.labels
-    test = f"(p = {found.p_value:.2g})"
+    hits, leads = review.found, review.labels
+    test = f"(p = {hits.p_value:.2g})"
     random = "--labels random" if evaluation.origin else 'Reviewed(…, labels="random")'
-    if found.rejected:
+    if hits.rejected:
         alone = "the table rests on the reviews alone"
-        asked = f"the table uses it all the same, as {random} says"
+        agreement = f"the table uses it all the same, as {random} says"
         return (
             f"do not look like a random sample: they score unlike the positives found {test}; the "
-            f"sharper answer is not to be used; {alone if leads == 'any' else asked}"
+            f"sharper answer is not to be used; {alone if leads == 'any' else agreement}"
         )
-    if found.undecided:
+    if hits.undecided:
         words = (
             "the reviews cannot tell yet whether labels are a random sample of the positives "
-            f"({found.words}; {found.further_words})"
+            f"({hits.words}; {hits.further_words})"
         )
     else:
         words = f"show no difference from a random sample of the positives {test}"
     if leads == "random":
         return f"{words}; the table takes them for one"
-    few = ", but the test sees little with so few" if found.weak and not found.undecided else ""
+    few = ", but the test sees little with so few" if hits.weak and not hits.undecided else ""
     return f"{words}{few}; the table does not rest on it. If you know that they are one: {random}"
 
 
@@ -591,9 +596,9 @@ def _table(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
     if too_wide(lines, width):
         stacked = [_stacked_row(evaluation, row, width) for row in rows]
         styled = [
-            each
+            styled_line
             for text, style in zip(stacked, styles, strict=True)
-            for each in _style(text, style)
+            for styled_line in _style(text, style)
         ]
         more = []
     else:
@@ -618,7 +623,8 @@ def _table_lines(
     # Negative values are longer; two spaces keep the columns apart.
     span = max([24, *(len(answer) + 2 for answer in answers)])
     bounded = any(row.lower_bound is not None for row in rows)
-    cells = [("", "unlabeled = negative", f"true value ({level})", "at least", "needs")]
+    head = evaluation.basis.naive.title
+    cells = [("", head, f"true value ({level})", "at least", "needs")]
     cells += zip(names, naive, answers, map(bound_words, rows), map(needs_words, rows), strict=True)
     return [
         f" {name:<{room}}{naive:>22}  {value:<{span}}"
@@ -630,7 +636,7 @@ def _table_lines(
 
 def _stacked_row(evaluation: Evaluation, row: MetricRow, width: int) -> str:
     cells = [
-        ("unlabeled = negative", number(row.naive)),
+        (evaluation.basis.naive.title, number(row.naive)),
         (f"true ({100 * evaluation.confidence_level:g} %)", value_words(row.estimate)),
         ("at least", bound_words(row)),
         ("needs", needs_words(row)),
@@ -657,13 +663,13 @@ def _reviews(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
     room = max([18, *(len(title(row)) + 1 for row, _ in answers)])
     kinds = list(answers[0][1])
     lines = [f" {'':<{room}}" + "".join(f"{ANSWERS[kind]:<30}" for kind in kinds).rstrip()]
-    for row, found in answers:
-        cells = "".join(f"{value_words(found[kind]):<30}" for kind in kinds)
+    for row, answer in answers:
+        cells = "".join(f"{value_words(answer[kind]):<30}" for kind in kinds)
         lines.append(f" {title(row):<{room}}{cells}".rstrip())
     if too_wide(lines, width):
         lines = []
-        for row, found in answers:
-            said = [(ANSWERS[kind], value_words(found[kind])) for kind in kinds]
+        for row, answer in answers:
+            said = [(ANSWERS[kind], value_words(answer[kind])) for kind in kinds]
             lines += stack(title(row), said, width)
     lines.append(line("Labels", labels_words(evaluation), width=width))
     lacking = lacking_words(evaluation)
@@ -691,24 +697,24 @@ def _flagged_lines(evaluation: Evaluation, room: int, width: int) -> list[str]:
         return []
     counts = evaluation.counts
     head = counts.score >= precision.threshold
-    known, alarms = counts.positive[head].sum(), counts.negative[head].sum()
-    flagged = known + alarms + counts.unlabeled[head].sum()
+    known_positive, alarms = counts.positive[head].sum(), counts.negative[head].sum()
+    flagged = known_positive + alarms + counts.unlabeled[head].sum()
     if flagged == 0:
         return [line("flagged", "no rows: nothing scores that high", room + 3, width)]
-    found = precision.estimate
+    estimate = precision.estimate
     real, low, high = (
         rows_words(part, weighted=counts.weighted)
-        for part in (flagged * found.value, flagged * found.low, flagged * found.high)
+        for part in (flagged * estimate.value, flagged * estimate.low, flagged * estimate.high)
     )
     said = f"about {real} real ({low} – {high})"
-    if found.range_only:
+    if estimate.range_only:
         said = f"{low} – {high} real"
     text = (
         f"{row_words(flagged, weighted=counts.weighted)} "
         f"({percent(flagged / counts.n_rows)}) · "
-        + ("" if found.open else f"{said}, ")
-        + f"{amount(known)} of them already known"
-        + (" to be real" if found.open else "")
+        + ("" if estimate.open else f"{said}, ")
+        + f"{amount(known_positive)} of them already known"
+        + (" to be real" if estimate.open else "")
         + (f", {amount(alarms)} known to be negative" if alarms > 0 else "")
     )
     if evaluation.shares.sampling != "single-sample":
@@ -786,7 +792,7 @@ def tell_story(
 ) -> list[tuple[str, str]]:
     """Tell how the main number came nearer to the truth: what was done → the number."""
     row = find(after, "precision") or after.rows[0]
-    place = [each.metric for each in before.rows].index(row.metric)
+    place = [old_row.metric for old_row in before.rows].index(row.metric)
     old, review = before.rows[place], after.basis.review
     n_answered = 0 if review is None else review.n_answered
     return [

@@ -170,7 +170,9 @@ def _simulate(
         raise InputError(f"looked_share must be between 0 and 1; got {looked_share}")
     normal = np.random.default_rng(random_state).standard_normal((len(values), n_rows))
     drawn = (vectors * np.sqrt(np.maximum(values, 0.0))) @ normal
-    chooser = np.sum([weight * each for weight, each in zip(weights, drawn, strict=True)], axis=0)
+    chooser = np.sum(
+        [weight * variable for weight, variable in zip(weights, drawn, strict=True)], axis=0
+    )
     n_looked = max(round(looked_share * n_rows), 1)
     cutoff = np.partition(chooser, n_rows - n_looked)[n_rows - n_looked]
     truth = (drawn[0] >= latent_threshold).astype(float)

@@ -7,7 +7,6 @@ import pytest
 from scipy.stats import norm
 
 import undercount as uc
-from undercount.errors import collect_warnings
 
 CUTS = {"new": 1.0, "old": 1.5}
 POINTS = ("recall", "precision", "f1", "mcc", "accuracy")
@@ -160,10 +159,6 @@ def test_what_goes_not_with_it_is_refused():
     for wrong in (0, 1.5, "much"):
         with pytest.raises(uc.InputError, match="deploy_prevalence"):
             compared(y, scores, deploy_prevalence=wrong)
-    plan = uc.plan_reviews(y, scores["new"], unlabeled=0, budget=40, threshold=1.0, random_state=0)
-    reviews = plan.answered(np.arange(len(plan.rows)) % 2)
-    with collect_warnings(), pytest.raises(uc.InputError, match="reviews"):
-        uc.compare(y, scores, unlabeled=0, threshold=1.0, reviews=reviews, deploy_prevalence=0.1)
 
 
 def test_it_is_in_every_form(tmp_path):

@@ -45,6 +45,7 @@ SOUND = {
     "--cost": ["5:100", "1:1", "0:3"],
     "--metric": ["f1", "recall@0.5", "ROC AUC"],
     "--by": ["g", "w"],
+    "--rank-by": ["f1", "roc_auc"],
     "--deploy-prevalence": ["0.01", "0.9"],
     "--cluster": ["c", "g"],
     "--chance": ["p"],

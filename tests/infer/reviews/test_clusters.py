@@ -72,9 +72,34 @@ def test_a_population_of_clusters_is_less_sure():
     )
     assert wide.recovery.reviewed.labels == "any"
     assert width(wide, "roc_auc") > 1.1 * width(plain, "roc_auc")
-    random = uc.Reviewed(reviews, labels="random")
-    with pytest.raises(uc.InputError, match="these very rows"):
-        uc.evaluate(y, score, **ask, cluster=cluster, assume=random)
+    ask["assume"] = uc.Reviewed(reviews, labels="random")
+    plain, wide = (uc.evaluate(y, score, **ask, cluster=each) for each in (None, cluster))
+    assert width(wide, "roc_auc") > 1.1 * width(plain, "roc_auc")
+    assert wide["roc_auc"].value == plain["roc_auc"].value
+
+
+def test_an_audit_of_whole_clusters_is_less_sure_than_one_of_rows():
+    rng = np.random.default_rng(3)
+    cluster, truth, score, _ = draw(rng, n_clusters=300, size=12, likeness=0.9)
+    y = np.where(cluster % 4 == 0, truth, np.nan)
+    ask = {"threshold": CUT, "cluster": cluster}
+    rows, whole = (
+        uc.evaluate(y, score, assume=uc.RandomAudit(drawn=drawn), **ask)
+        for drawn in ("rows", "clusters")
+    )
+    assert rows["recall"].value == pytest.approx(whole["recall"].value, abs=1e-12)
+    assert width(whole, "recall") > 1.3 * width(rows, "recall")
+
+
+def test_an_audit_of_whole_clusters_knows_all_rows_of_each():
+    rng = np.random.default_rng(3)
+    cluster, truth, score, _ = draw(rng, n_clusters=50, size=12, likeness=0.9)
+    y = np.where(np.arange(len(truth)) % 4 == 0, truth, np.nan)
+    audit = uc.RandomAudit(drawn="clusters")
+    with pytest.raises(uc.InputError, match="though others of their cluster"):
+        uc.evaluate(y, score, assume=audit, cluster=cluster, threshold=CUT)
+    with pytest.raises(uc.InputError, match="needs cluster"):
+        uc.evaluate(y, score, assume=audit, threshold=CUT)
 
 
 def test_products_of_rows_of_a_cluster_by_hand():

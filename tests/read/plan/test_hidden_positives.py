@@ -1,6 +1,7 @@
 """What a plan supposes of the hidden positives, against the truth."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import undercount as uc
@@ -91,3 +92,13 @@ def test_a_plan_says_what_its_assumption_supposes(assume, words):
     printed = " ".join(str(plan).split())
     assert words in printed
     assert ("random sample" in printed) == isinstance(assume, uc.RandomLabels)
+
+
+def test_chances_in_another_order_than_the_rows_are_refused():
+    _, score, chance, labels = rows(n_rows=500)
+    named = pd.Series(chance, index=np.arange(500)[::-1])
+    with pytest.raises(uc.InputError, match="order"):
+        uc.plan_reviews(
+            pd.Series(labels), pd.Series(score), unlabeled=UNLABELED, budget=9, threshold=1.5,
+            assume=uc.LabelPropensity(named),
+        )  # fmt: skip

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import undercount as uc
+from undercount.infer.reviews.drawn_verdicts import Pool
+from undercount.read.plan import review_gain
 from undercount.read.plan.review_gain import gain_of, reviews_for
 
 
@@ -82,3 +84,17 @@ def test_what_is_lacking_is_what_a_further_plan_needs_and_comes_true(top):
     assert np.sum(np.array(got) <= promised) >= 5
     assert np.max(promised) < 0.3
     assert np.mean(said) == pytest.approx(np.mean(needed), rel=0.1)  # their draws are not the same
+
+
+def test_printing_draws_no_verdicts_and_makes_no_plan(monkeypatch):
+    """What reviews would buy is a formula that the evaluation holds."""
+    y, score, _ = rows()
+    evaluation = uc.evaluate(y, score, unlabeled=0, threshold=1.5)
+
+    def refuse(*_given, **_options):
+        raise AssertionError("a verdict was drawn")
+
+    monkeypatch.setattr(Pool, "draw", refuse)
+    monkeypatch.setattr(review_gain, "first_design", refuse)
+    assert f"± {evaluation.review_gain.after:.3f}"[:6] in str(evaluation)
+    assert evaluation.review_gain is evaluation.review_gain

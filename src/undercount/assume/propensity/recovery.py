@@ -30,16 +30,8 @@ ODDS = OddsWords(
 )
 
 PLAN_WORDS = {
-    False: PlanWords(
-        "and labels are as likely as their chances say",
-        "the chances of a label are off a little",
-        "Chances that miss who was labelled may double it, which verdicts then show",
-    ),
-    True: PlanWords(
-        "and labels arrive as late as the dates say",
-        "labels of high or low scores arrive a little earlier",
-        "Positives that are never found may double it, which verdicts then show",
-    ),
+    False: PlanWords("and labels are as likely as their chances say", "these are off a little"),
+    True: PlanWords("and labels arrive as late as the dates say", "high scores are found sooner"),
 }
 
 
@@ -83,6 +75,7 @@ class ChancesRecovery(StandingRecovery):
             reviewable=False,
             sliders=False,
             plan_words=PLAN_WORDS[late],
+            rows=", each with a chance of its own",
         )
 
     @property

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from undercount.assume.reviewed.recovery import AuditedRecovery, ReviewedRecover
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, check_choice, check_flag, named
 from undercount.infer.reviews.sheet import as_reviews
-from undercount.infer.reviews.verdicts import CrossedCells, Reviews, audit_reviews
-from undercount.infer.scored_rows import UNLABELED, ScoredRows, reviewed_scores
+from undercount.infer.reviews.verdicts import CrossedCells, Reviews
+from undercount.infer.scored_rows import UNLABELED, ScoredRows, reviewed_knots
 from undercount.shares import SAMPLINGS, Sampling
 
 
@@ -63,13 +63,7 @@ class Reviewed(Assumption):
     sampling: Sampling = "single-sample"
 
     def __post_init__(self) -> None:
-        reviews = as_reviews(self.reviews)
-        if reviews is None:
-            raise InputError(
-                f"{named('reviews')} must be Reviews, or the answered file of a plan; got None",
-                argument="reviews",
-            )
-        object.__setattr__(self, "reviews", reviews)
+        object.__setattr__(self, "reviews", as_reviews(self.reviews))
 
     @property
     def every_score(self) -> bool:
@@ -87,11 +81,11 @@ class Reviewed(Assumption):
         return cast("Reviews", self.reviews)
 
     def knots(self, scores: Any = None) -> Sequence[float]:
-        """Return the edges of the strata, and what another model scores the reviewed rows."""
-        edges = [float(edge) for edge in self.reviews.design.edges]
-        if scores is None or self.reviews.rows is None:
-            return edges
-        return [*edges, *reviewed_scores(scores, self.reviews)]
+        """Return the edges of the strata, and what keeps reviewed rows apart from others."""
+        reviews = self.reviews
+        if scores is None or reviews.rows is None:
+            return list(reviews.knots)
+        return list(reviewed_knots(scores, reviews))
 
     def recover(
         self, models: Mapping[str, ScoredRows], wanted: Wanted
@@ -110,6 +104,8 @@ class Reviewed(Assumption):
         if len(models) == 1:
             ((name, model),) = models.items()
             checked = model.reviews_of(self.reviews)
+            # Rows of segments come here as they were counted for any assumption.
+            models = {name: (model := model.keeping_apart(self.knots()))}
             about["clusters"] = model.review_clusters(checked)
             found = {name: ReviewAnswers(model.counts, checked, self.labels, **about)}
         else:
@@ -157,6 +153,8 @@ class RandomAudit(Assumption):
     ----------
     sequential : bool
         Whether intervals shall hold at every look at once while rows are verified.
+    drawn : {"rows", "clusters"}
+        Whether rows were drawn one by one, or whole clusters, all of whose rows are then known.
 
     Notes
     -----
@@ -176,15 +174,16 @@ class RandomAudit(Assumption):
     """
 
     sequential: bool = False
+    _: KW_ONLY
+    drawn: Literal["rows", "clusters"] = "rows"
 
-    def check_rows(self, rows: ScoredRows) -> None:
-        """Raise where rows come in clusters."""
-        if rows.clusters is not None:
-            raise InputError(
-                f"{named('cluster')} cannot be combined with {named('RandomAudit')}: whether "
-                "rows or whole clusters were drawn is not known",
-                argument="cluster",
-            )
+    def __post_init__(self) -> None:
+        check_choice("drawn", self.drawn, ("rows", "clusters"))
+
+    @property
+    def of_any_rows(self) -> bool:
+        """Whether nothing is said of single rows."""
+        return True
 
     def recover(
         self, models: Mapping[str, ScoredRows], wanted: Wanted
@@ -197,12 +196,11 @@ class RandomAudit(Assumption):
             "confidence_level": wanted.confidence_level,
             "sequential": self.sequential,
         }
-        found = {
-            name: ReviewAnswers(
-                model.counts, audit_reviews(model.counts), "any", **about, audited=True
-            )
-            for name, model in models.items()
-        }
+        found = {}
+        for name, model in models.items():
+            reviews, clusters = model.audit(by_cluster=self.drawn == "clusters")
+            about["clusters"] = clusters
+            found[name] = ReviewAnswers(model.counts, reviews, "any", **about, audited=True)
         return _recoveries(AuditedRecovery, models, found)
 
 

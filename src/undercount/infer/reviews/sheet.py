@@ -184,15 +184,15 @@ def read_reviews(path: str | Path | Sequence[str | Path]) -> Reviews:
     return sheet_reviews(read_review_files(paths))
 
 
-def as_reviews(reviews: Any) -> Reviews | None:
+def as_reviews(source: Any) -> Reviews:
     """Return verdicts as they are, or read them where a file of them is named."""
-    if reviews is None or isinstance(reviews, Reviews):
-        return reviews
-    if isinstance(reviews, str | Path):
-        return read_reviews(reviews)
+    if isinstance(source, Reviews):
+        return source
+    if isinstance(source, str | Path):
+        return read_reviews(source)
     raise InputError(
         f"{named('reviews')} must be Reviews or the path of an answered review file; got "
-        f"{type(reviews).__name__}",
+        f"{type(source).__name__}",
         argument="reviews",
         hint="plan.answered(verdicts) and read_reviews(path) return Reviews",
     )

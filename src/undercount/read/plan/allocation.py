@@ -11,6 +11,12 @@ from undercount.infer.reviews.verdicts import IntArray
 EVEN_PART = 0.1
 
 
+def spread_evenly(parts: FloatArray, even: FloatArray) -> FloatArray:
+    """Return parts that add up to one, some of the budget being spread over all rows."""
+    total = float(parts.sum())
+    return np.asarray((1 - EVEN_PART) * parts / total + EVEN_PART * even if total > 0 else even)
+
+
 def allocate(wanted: FloatArray, rows: FloatArray, budget: int) -> IntArray:
     """Share the budget as wanted, in whole numbers, at least two a stratum where that is possible.
 

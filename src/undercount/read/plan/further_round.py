@@ -14,7 +14,7 @@ from undercount.infer.reviews.verdicts import (
     Reviews,
     working_posterior,
 )
-from undercount.read.plan.allocation import EVEN_PART, fill
+from undercount.read.plan.allocation import fill, spread_evenly
 from undercount.read.plan.goals import SUFFIX, metric_of, threshold_of
 from undercount.read.plan.second_model import SecondModel, require_second
 
@@ -60,9 +60,7 @@ class FurtherRound:
             density += variance / total**2 if total > 0 else 0.0
         part = np.asarray(design.n_unlabeled * np.sqrt(density)[group], dtype=float)
         even = np.asarray(design.n_unlabeled / design.n_unlabeled.sum(), dtype=float)
-        total = float(part.sum())
-        part = (1 - EVEN_PART) * part / total + EVEN_PART * even if total > 0 else even
-        return cls(part, reviews.sizes, design.n_unlabeled)
+        return cls(spread_evenly(part, even), reviews.sizes, design.n_unlabeled)
 
     def sizes(self, budget: int) -> IntArray:
         """Share out a budget of new verdicts; no stratum is asked for more rows than it has."""

@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 
+from undercount.counts import ScoreCounts
+from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
+from undercount.infer.mass_gradients import MassGradient, mass_gradient
 from undercount.metric_facts import FACTS
 
 SUFFIX = "_difference"
@@ -45,3 +48,12 @@ def threshold_of(metric: str, threshold: float | None) -> float | None:
     if threshold is None:
         raise InputError(f"the goal {metric} needs a {named('threshold')}", argument="threshold")
     return read_threshold(threshold)
+
+
+def gradient_at(
+    counts: ScoreCounts, chance: FloatArray, metric: str, threshold: float | None
+) -> MassGradient:
+    """Read a metric, with its gradient, where unlabeled rows of the cells have these chances."""
+    positive = counts.positive + chance * counts.unlabeled
+    everyone = counts.positive + counts.negative + counts.unlabeled
+    return mass_gradient(counts, positive, everyone, metric, threshold=threshold)

@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from undercount.assume.reviewed.differences import ReviewedModel, difference_ends, drawn_variance
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.infer.mass_gradients import MassGradient, mass_gradient
+from undercount.infer.mass_gradients import MassGradient
 from undercount.infer.reviews.drawn_verdicts import DrawnCells, DrawnVerdicts, Pool, SampledCells
 from undercount.infer.reviews.intervals import ReviewedMetrics
 from undercount.infer.reviews.verdicts import (
@@ -19,25 +20,14 @@ from undercount.infer.reviews.verdicts import (
     Reviews,
     working_posterior,
 )
-from undercount.read.plan.goals import SUFFIX, half_range, metric_of, threshold_of
+from undercount.read.plan.goals import SUFFIX, gradient_at, half_range, metric_of, threshold_of
 from undercount.read.plan.second_model import RowsByBoth, SecondModel, require_second
 
-SEED = 20
+DRAW_SEED = 20
 
 
-@dataclass(frozen=True, eq=False)
-class TwoModels:
-    """Hold the second model of goals that are differences, and some rows by both models.
-
-    Attributes
-    ----------
-    model : SecondModel
-        The second model.
-    rows : RowsByBoth
-        Rows by both.
-    own_chance : array
-        Chance that an unlabeled row of each cell of the second model is positive.
-    """
+class TwoModels(NamedTuple):
+    """The second model of goals that are differences, some rows by both, and its own chances."""
 
     model: SecondModel
     rows: RowsByBoth
@@ -101,10 +91,8 @@ class LikelyCase:
 
     def gradient(self, metric: str) -> MassGradient:
         """Return the first model's metric with its gradient."""
-        counts, at = self.counts, threshold_of(metric, self.design.threshold)
-        positive = counts.positive + self.chance * counts.unlabeled
-        everyone = counts.positive + counts.negative + counts.unlabeled
-        return mass_gradient(counts, positive, everyone, metric, threshold=at)
+        at = threshold_of(metric, self.design.threshold)
+        return gradient_at(self.counts, self.chance, metric, at)
 
     def value(self, goal: str) -> float:
         """Return the value of a goal."""
@@ -117,7 +105,7 @@ class LikelyCase:
     def draw(self, sizes: IntArray, n_draws: int) -> DrawnVerdicts:
         """Draw so many more verdicts of each stratum, as they may well be."""
         pool = Pool(self.counts.score, self.counts.unlabeled, self.chance)
-        return pool.draw(self.design, sizes, n_draws, SEED)
+        return pool.draw(self.design, sizes, n_draws, DRAW_SEED)
 
     def difference_widths(
         self, goal: str, sizes: IntArray, confidence_level: float, n_draws: int
@@ -162,7 +150,7 @@ class LikelyCase:
         metric, row_variance, second = metric_of(goal), self._row_variance(goal), self._models(goal)
         both, model, design = second.rows, second.model, self.design
         pool = Pool(both.score, both.rows_each, both.chance(self.chance, second.own_chance))
-        drawn = pool.draw(design, sizes + self.reviews.sizes, n_draws, SEED)
+        drawn = pool.draw(design, sizes + self.reviews.sizes, n_draws, DRAW_SEED)
         for place, reviews in drawn.as_reviews(both.score, design):
             plan = ReviewedCells(self.counts, reviews, self.posterior)
             cells = (self.counts, both.plan_cell), (model.counts, both.own_cell)
@@ -173,7 +161,7 @@ class LikelyCase:
             ]
             pair = models[0], models[1]
             gradients = pair[0].gradient(metric), pair[1].gradient(metric)
-            variance, freedom = drawn_variance(pair, gradients)
+            variance, freedom = drawn_variance(pair, gradients, metric)
             variance += row_variance
             yield difference_ends(pair, gradients, metric, level, variance, freedom)
 

@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any
 
 from undercount.assume.base import Assumption, LieLike
-from undercount.assume.builder import assumption_of
+from undercount.assume.builder import planned_assumption
 from undercount.checks.flagged import rounding_check
+from undercount.count.arrays import refuse_other_order
 from undercount.counts import ScoreCounts
 from undercount.errors import Check, InputError, named, real_number
 from undercount.estimate import check_confidence_level
@@ -131,15 +132,15 @@ def plan_reviews(
     level = check_confidence_level(confidence_level)
     if isinstance(unlabeled_prevalence, int | float):
         _check_share(unlabeled_prevalence)
-    said = {"prevalence": prevalence, "unlabeled_prevalence": unlabeled_prevalence}
-    said = said if reviews is None or assume is not None else {}  # verdicts tell it
-    assumption = assumption_of(assume, reviews=reviews, **said)
+    shares = {"prevalence": prevalence, "unlabeled_prevalence": unlabeled_prevalence}
+    assumption = planned_assumption(assume, reviews, **shares)
+    refuse_other_order(y=y, **assumption.columns)
     columns = RowColumns(label, unlabeled, tuple(keep), sample_weight, cluster)
     source = open_rows(y, score, threshold, columns)
     taken = {name: take_column(y, name, values) for name, values in assumption.columns.items()}
     request = PlanRequest(budget, goal, 0.0, random_state, level)
     plan = make_plan(source, assumption.with_columns(taken), request)
-    return replace(plan, columns=columns.facts)
+    return replace(plan, columns={"label": label, "unlabeled": unlabeled, "keep": list(keep)})
 
 
 def _check_share(share: float) -> None:
@@ -165,18 +166,18 @@ def make_plan(source: RowSource, assumption: Assumption, request: PlanRequest) -
     counts = rows.counts
     counts.require("positive", "unlabeled")
     if goes_on is None:
-        hidden = suppose_hidden(assumption, rows, source.share_seed(request.random_state))
+        hidden = suppose_hidden(assumption, rows, request.random_state)
         second = _second_model(source, hidden.lie_like)
         design = _first_design(counts, hidden, source.thresholds[0], request, second)
         widths = ExpectedWidths.of_first(counts, design, hidden, request.confidence_level, second)
     else:
         second = _second_model(source, as_labelled, goes_on)
         design = _next_design(counts, goes_on, request, second)
-        design = source.place_seed(design, request.random_state)
+        design = replace(design, seed=request.random_state) if source.by_key else design
         level = request.confidence_level
         widths = ExpectedWidths.of_further(counts, design, goes_on, level, second)
     drawn = source.draw(design, goes_on)
-    weight, cluster = source.weight_of(drawn), source.cluster_of(drawn)
+    weight, cluster = source.beside("weight", drawn), source.beside("cluster", drawn)
     checks = _check_places(counts, design, second)
     return ReviewPlan(design, drawn, counts, widths, earlier, None, weight, cluster, checks)
 

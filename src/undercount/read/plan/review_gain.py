@@ -124,10 +124,10 @@ def reviews_for(
     reviews does. By another threshold than theirs, or another model's scores, no such plan is
     made: then it is how many a plan of its own would need.
     """
-    widths = _further_widths(evaluation, row.metric)
-    if widths is None:
-        widths = _first_widths(evaluation, row.metric)
-    if widths is None:
+    try:
+        with collect_warnings():
+            widths = _planned_widths(evaluation, row.metric)
+    except InputError:  # nothing is flagged, say: then no review tells its precision
         return None
     most = widths.budget_at_worst(row.metric, half_width)  # reads what is likely along with it
     usual = widths.budget_for(row.metric, half_width)
@@ -140,26 +140,13 @@ def can_go_on(evaluation: "Evaluation") -> bool:
     return plan is not None and plan.design.threshold == evaluation.threshold
 
 
-def _further_widths(evaluation: "Evaluation", metric: str) -> ExpectedWidths | None:
-    """Return what a further round planned for a metric buys; nothing if none can be planned."""
-    plan = evaluation.recovery.further_plan
-    if plan is None or not can_go_on(evaluation):
-        return None
-    try:
-        reviews, level = with_goal(plan, metric), evaluation.confidence_level
-        return ExpectedWidths.of_further(evaluation.counts, reviews.design, reviews, level)
-    except InputError:
-        return None
-
-
-def _first_widths(evaluation: "Evaluation", metric: str) -> ExpectedWidths | None:
-    """Return what reviews planned for a metric buy; nothing if none can be planned."""
-    counts, threshold = evaluation.counts, evaluation.threshold
-    try:
-        with collect_warnings():
-            hidden, goals = _hidden(evaluation), read_goals(metric, threshold)
-            budget = min(USUAL_BUDGET, int(counts.n_unlabeled))
-            design = first_design(counts, hidden, goals, threshold, budget, 0)
-            return ExpectedWidths.of_first(counts, design, hidden, evaluation.confidence_level)
-    except InputError:  # nothing is flagged, say: then no review tells its precision
-        return None
+def _planned_widths(evaluation: "Evaluation", metric: str) -> ExpectedWidths:
+    """Return what a further round planned for a metric buys, or a plan of its own."""
+    counts, level = evaluation.counts, evaluation.confidence_level
+    plan, threshold = evaluation.recovery.further_plan, evaluation.threshold
+    if plan is not None and can_go_on(evaluation):
+        reviews = with_goal(plan, metric)
+        return ExpectedWidths.of_further(counts, reviews.design, reviews, level)
+    hidden, budget = _hidden(evaluation), min(USUAL_BUDGET, int(counts.n_unlabeled))
+    design = first_design(counts, hidden, read_goals(metric, threshold), threshold, budget, 0)
+    return ExpectedWidths.of_first(counts, design, hidden, level)

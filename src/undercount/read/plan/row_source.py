@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from undercount.count.knots import knots_at, rounded_knots
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
 from undercount.infer.clusters import read_clusters
-from undercount.infer.reviews.verdicts import IntArray, ReviewDesign, Reviews, check_scores
+from undercount.infer.reviews.verdicts import ReviewDesign, Reviews, check_scores
 from undercount.infer.scored_rows import (
     RecountableFrame,
     RecountableRows,
@@ -27,7 +27,15 @@ from undercount.read.plan.unlabeled_rows import UnlabeledRows, knots_of
 
 
 class RowSource(Protocol):
-    """Rows with labels and the scores of one model, or of two."""
+    """Rows with labels and the scores of one model, or of two.
+
+    Attributes
+    ----------
+    by_key : bool
+        Whether rows are drawn by keys that the seed gives them, so that a further round keeps it.
+    """
+
+    by_key: ClassVar[bool]
 
     @property
     def names(self) -> Sequence[str]:
@@ -46,17 +54,8 @@ class RowSource(Protocol):
     def draw(self, design: ReviewDesign, earlier: Reviews | None) -> DrawnRows:
         """Draw the rows of a design, in its order; none that has a verdict."""
 
-    def weight_of(self, drawn: DrawnRows) -> FloatArray | None:
-        """Return the weights of drawn rows, if rows have any."""
-
-    def cluster_of(self, drawn: DrawnRows) -> NDArray[Any] | None:
-        """Return whose each drawn row is, if rows come in clusters."""
-
-    def place_seed(self, design: ReviewDesign, seed: int) -> ReviewDesign:
-        """Return a further round's design with the seed by which its rows are drawn."""
-
-    def share_seed(self, seed: int) -> int:
-        """Return the seed of an estimate of the share."""
+    def beside(self, name: Literal["weight", "cluster"], drawn: DrawnRows) -> NDArray[Any] | None:
+        """Return what stands beside drawn rows, if anything does."""
 
 
 def _borders(model: int, earlier: Reviews | None) -> list[float]:
@@ -88,6 +87,8 @@ class RowsInMemory:
     frame : optional
         The frame they were taken from, with the columns `keep`.
     """
+
+    by_key: ClassVar[bool] = False
 
     labels: NDArray[np.int8]
     scores: Mapping[str, NDArray[Any]]
@@ -146,27 +147,19 @@ class RowsInMemory:
 
     def draw(self, design: ReviewDesign, earlier: Reviews | None) -> DrawnRows:
         """Draw rows at random within strata."""
-        rows = replace(self._rows[0], seen=_answered_rows(earlier, self._rows[0].score))
+        rows = self._rows[0]
+        if earlier is not None:  # rows that stand elsewhere now are refused
+            places = _answered_places(check_scores(earlier, rows.score))
+            rows = replace(rows, seen=np.array(list(places), dtype=np.intp) - 1)
         place = rows.draw(design)
         scores = {name: score[place].astype(np.float64) for name, score in self.scores.items()}
         kept = kept_words(self.frame, self.keep, place) if self.keep else {}
         return DrawnRows(design.order, scores, place + 1, kept)
 
-    def weight_of(self, drawn: DrawnRows) -> FloatArray | None:
-        """Return the weights of drawn rows."""
-        return None if self.weight is None else self.weight[drawn.row - 1]
-
-    def cluster_of(self, drawn: DrawnRows) -> NDArray[Any] | None:
-        """Return whose each drawn row is."""
-        return None if self.cluster is None else self.cluster[drawn.row - 1]
-
-    def place_seed(self, design: ReviewDesign, seed: int) -> ReviewDesign:  # noqa: ARG002
-        """Return the design: a further round has a seed of its own."""
-        return design
-
-    def share_seed(self, seed: int) -> int:
-        """Return the seed of the plan."""
-        return seed
+    def beside(self, name: Literal["weight", "cluster"], drawn: DrawnRows) -> NDArray[Any] | None:
+        """Return weights or clusters of drawn rows."""
+        values: NDArray[Any] | None = getattr(self, name)
+        return None if values is None else values[drawn.row - 1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,6 +178,8 @@ class RowsInEngine:
     weight, cluster : str, optional
         Columns of weights and clusters.
     """
+
+    by_key: ClassVar[bool] = True
 
     frame: Any
     label: str
@@ -220,14 +215,6 @@ class RowsInEngine:
         """Return scores of rows drawn at random."""
         return self._sampled
 
-    def place_seed(self, design: ReviewDesign, seed: int) -> ReviewDesign:
-        """Keep the seed: keys of rows go by it, and rows that were drawn are left out."""
-        return replace(design, seed=seed)
-
-    def share_seed(self, seed: int) -> int:  # noqa: ARG002 - that of `evaluate` for such rows
-        """Return the seed of an estimate of the share."""
-        return 0
-
     def draw(self, design: ReviewDesign, earlier: Reviews | None) -> DrawnRows:
         """Draw rows by random keys in one pass."""
         return draw_rows(
@@ -238,22 +225,17 @@ class RowsInEngine:
             n_unlabeled=design.n_unlabeled,
             sizes=design.sizes(),
             unlabeled=self.unlabeled,
-            keep=tuple(dict.fromkeys([*self.keep, *self._more])),
+            keep=tuple(dict.fromkeys(filter(None, (*self.keep, self.weight, self.cluster)))),
             seed=design.seed,
             skip=None if earlier is None else _answered_places(earlier),
         ).ordered(design.order)
 
-    @property
-    def _more(self) -> list[str]:
-        return [name for name in (self.weight, self.cluster) if name is not None]
-
-    def weight_of(self, drawn: DrawnRows) -> FloatArray | None:
-        """Return the weights of drawn rows."""
-        return None if self.weight is None else np.array(drawn.kept[self.weight], dtype=float)
-
-    def cluster_of(self, drawn: DrawnRows) -> NDArray[Any] | None:
-        """Return whose each drawn row is."""
-        return None if self.cluster is None else np.array(drawn.kept[self.cluster])
+    def beside(self, name: Literal["weight", "cluster"], drawn: DrawnRows) -> NDArray[Any] | None:
+        """Return weights or clusters of drawn rows."""
+        column: str | None = getattr(self, name)
+        if column is None:
+            return None
+        return np.array(drawn.kept[column], dtype=float if name == "weight" else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,11 +260,6 @@ class RowColumns:
     sample_weight: Any = None
     cluster: Any = None
 
-    @property
-    def facts(self) -> dict[str, Any]:
-        """What the file to answer in writes down."""
-        return {"label": self.label, "unlabeled": self.unlabeled, "keep": list(self.keep)}
-
 
 def open_rows(
     y: Any, score: Any, threshold: float | Mapping[str, float] | None, columns: RowColumns
@@ -295,7 +272,8 @@ def open_rows(
         models = score if isinstance(score, Mapping) else {"score": score}
         places = _thresholds(threshold, tuple(models))
         return RowsInMemory.of(y, models, places, columns.unlabeled, weight, cluster)
-    models = score if isinstance(score, Mapping) else _by_name(score)
+    named_so = score if isinstance(score, list | tuple) else [score]
+    models = score if isinstance(score, Mapping) else {str(name): name for name in named_so}
     names = name_columns(y, label, list(models.values()), weight)
     places = _thresholds(threshold, tuple(models))
     if not is_eager(y):
@@ -307,11 +285,6 @@ def open_rows(
     whose = take_column(y, "cluster", cluster)
     rows = RowsInMemory.of(taken[names[0]], scores, places, columns.unlabeled, weight, whose)
     return replace(rows, frame=y, keep=columns.keep)
-
-
-def _by_name(score: Any) -> dict[str, Any]:
-    columns = list(score) if isinstance(score, list | tuple) else [score]
-    return {str(column): column for column in columns}
 
 
 def _thresholds(
@@ -343,25 +316,11 @@ def _read_others(models: Sequence[tuple[str, Any]], n_rows: int) -> dict[str, ND
     return scores
 
 
-def _answered_rows(reviews: Reviews | None, scores: NDArray[Any]) -> IntArray:
-    """Return positions of the rows that have a verdict; rows that stand elsewhere are refused."""
-    if reviews is None:
-        return np.zeros(0, dtype=np.intp)
-    rows = _known_rows(reviews)
-    check_scores(reviews, scores)
-    return rows[reviews.answered]
-
-
 def _answered_places(reviews: Reviews) -> dict[int, float]:
     """Return the place of each row that has a verdict, from 1, and its score."""
-    rows, answered = _known_rows(reviews), reviews.answered
-    places = rows[answered] + 1
-    return dict(zip(places.tolist(), reviews.score[answered].tolist(), strict=True))
-
-
-def _known_rows(reviews: Reviews) -> IntArray:
     if reviews.rows is None:
         raise InputError(
             f"{named('reviews')} must know which rows were reviewed", argument="reviews"
         )
-    return reviews.rows
+    places, score = reviews.rows[reviews.answered] + 1, reviews.score[reviews.answered]
+    return dict(zip(places.tolist(), score.tolist(), strict=True))

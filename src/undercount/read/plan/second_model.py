@@ -8,7 +8,7 @@ from undercount.assume.base import LieLike
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError
-from undercount.infer.mass_gradients import MassGradient, mass_gradient
+from undercount.infer.mass_gradients import MassGradient
 from undercount.infer.reviews.verdicts import (
     MOST,
     IntArray,
@@ -16,6 +16,7 @@ from undercount.infer.reviews.verdicts import (
     supposed_posterior,
     working_posterior,
 )
+from undercount.read.plan.goals import gradient_at
 
 # How much farther each row of a stratum lies from the highest score of the second model than the
 # one before, where few rows stand for all: those that it flags matter most.
@@ -61,11 +62,7 @@ class SecondModel:
 
     def gradient(self, metric: str, chance: FloatArray, *, at_threshold: bool) -> MassGradient:
         """Read the second model's metric where unlabeled rows of its cells have these chances."""
-        counts = self.counts
-        positive = counts.positive + chance * counts.unlabeled
-        everyone = counts.positive + counts.negative + counts.unlabeled
-        threshold = self.threshold if at_threshold else None
-        return mass_gradient(counts, positive, everyone, metric, threshold=threshold)
+        return gradient_at(self.counts, chance, metric, self.threshold if at_threshold else None)
 
     def row_variance(
         self,

@@ -1,7 +1,7 @@
 """Strata of the unlabeled rows, and how many rows to review in each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral
 
 import numpy as np
@@ -9,16 +9,15 @@ import numpy as np
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
-from undercount.infer.mass_gradients import mass_gradient
 from undercount.infer.reviews.verdicts import (
     IntArray,
     ReviewDesign,
     Reviews,
     working_posterior,
 )
-from undercount.read.plan.allocation import EVEN_PART, allocate, interleave
+from undercount.read.plan.allocation import allocate, interleave, spread_evenly
 from undercount.read.plan.further_round import FurtherRound
-from undercount.read.plan.goals import SUFFIX, metric_of, read_goals, threshold_of
+from undercount.read.plan.goals import SUFFIX, gradient_at, metric_of, read_goals, threshold_of
 from undercount.read.plan.hidden_positives import HiddenPositives
 from undercount.read.plan.merged_cells import merge_cells
 from undercount.read.plan.second_model import SecondModel, require_second
@@ -96,7 +95,7 @@ def first_design(
         )
     budget = check_budget(budget, counts)
     counts = merge_cells(counts, MOST_CELLS_OF_STRATA, threshold)
-    parts = VerdictMoves.of(counts, goals, threshold, hidden, second).parts
+    parts = verdict_parts(counts, goals, threshold, hidden, second)
     first = _first_cells(counts, parts, budget, threshold)
     rows = np.rint(np.add.reduceat(counts.unlabeled, first))
     last = np.append(first[1:], len(parts)) - 1
@@ -155,58 +154,35 @@ def next_design(
     return replace(design, order=interleave(sizes, seed), seed=seed)
 
 
-@dataclass(frozen=True, eq=False)
-class VerdictMoves:
-    """Hold what a verdict on a row of each cell moves each goal, before anything is reviewed."""
+def verdict_parts(
+    counts: ScoreCounts,
+    goals: Sequence[str],
+    threshold: float | None,
+    hidden: HiddenPositives,
+    second: SecondModel | None = None,
+) -> FloatArray:
+    """Return the part of the budget that each cell should get; goals count alike.
 
-    counts: ScoreCounts
-    posterior: FloatArray
-    squares: dict[str, FloatArray]
-
-    @classmethod
-    def of(
-        cls,
-        counts: ScoreCounts,
-        goals: Sequence[str],
-        threshold: float | None,
-        hidden: HiddenPositives,
-        second: SecondModel | None = None,
-    ) -> "VerdictMoves":
-        """Read the goals where unlabeled rows are as likely positive as is supposed."""
-        posterior = working_posterior(hidden.lie_like(counts), hidden.share)
-        positive = counts.positive + posterior * counts.unlabeled
-        everyone = counts.positive + counts.negative + counts.unlabeled
-        share = float(posterior @ counts.unlabeled) / counts.n_unlabeled
-        squares = {}
-        for name in goals:
-            metric = metric_of(name)
-            at = threshold_of(metric, threshold)
-            first = mass_gradient(counts, positive, everyone, metric, threshold=at)
-            squares[name] = first.turned**2
-            if name.endswith(SUFFIX):
-                model = require_second(second, name)
-                own = model.working_chance(share)
-                other = model.gradient(metric, own, at_threshold=at is not None)
-                squares[name] = model.squares(counts, first, other, own, at)
-        return cls(counts, posterior, squares)
-
-    def variance(self, name: str) -> FloatArray:
-        """Return the variance of what a verdict on a row of each cell adds to a goal."""
-        return self.posterior * (1 - self.posterior) * self.squares[name]
-
-    @property
-    def parts(self) -> FloatArray:
-        """The part of the budget that each cell should get; goals count alike."""
-        unlabeled = self.counts.unlabeled
-        even = unlabeled / self.counts.n_unlabeled
-        density = np.zeros(len(even))
-        for name in self.squares:
-            variance = self.variance(name)
-            total = float(unlabeled @ np.sqrt(variance))
-            density += variance / total**2 if total > 0 else 0.0
-        parts = unlabeled * np.sqrt(density)
-        total = float(parts.sum())
-        return np.asarray((1 - EVEN_PART) * parts / total + EVEN_PART * even if total > 0 else even)
+    Goals are read where unlabeled rows are as likely positive as is supposed; a verdict on a row of
+    a cell varies each of them by how likely it is either, and by how far it moves it.
+    """
+    posterior = working_posterior(hidden.lie_like(counts), hidden.share)
+    unlabeled, even = counts.unlabeled, counts.unlabeled / counts.n_unlabeled
+    density = np.zeros(len(even))
+    for name in goals:
+        metric = metric_of(name)
+        at = threshold_of(metric, threshold)
+        first = gradient_at(counts, posterior, metric, at)
+        squares = first.turned**2
+        if name.endswith(SUFFIX):
+            model = require_second(second, name)
+            chance = model.working_chance(float(posterior @ unlabeled) / counts.n_unlabeled)
+            other = model.gradient(metric, chance, at_threshold=at is not None)
+            squares = model.squares(counts, first, other, chance, at)
+        variance = posterior * (1 - posterior) * squares
+        total = float(unlabeled @ np.sqrt(variance))
+        density += variance / total**2 if total > 0 else 0.0
+    return spread_evenly(unlabeled * np.sqrt(density), even)
 
 
 def check_budget(budget: int, counts: ScoreCounts) -> int:

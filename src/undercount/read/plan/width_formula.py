@@ -6,14 +6,13 @@ from scipy.special import gammaln, ndtri
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.estimate import delta_interval
-from undercount.infer.mass_gradients import mass_gradient
 from undercount.infer.reviews.ends import HALF, part_more
 from undercount.infer.reviews.intervals import range_of, scale_of
 from undercount.infer.reviews.verdicts import supposed_posterior
-from undercount.read.plan.goals import half_range
+from undercount.read.plan.goals import gradient_at, half_range
 from undercount.read.plan.hidden_positives import LIKELY_SCORES, HiddenPositives
 from undercount.read.plan.merged_cells import merge_cells
-from undercount.read.plan.strata import VerdictMoves
+from undercount.read.plan.strata import verdict_parts
 
 # Cells that the formula is summed over; more say nothing more.
 MOST_CELLS_OF_FORMULA = 64
@@ -45,15 +44,13 @@ def formula_half_width(
     """
     counts = merge_cells(counts, MOST_CELLS_OF_FORMULA, threshold)
     rows = np.maximum(counts.unlabeled, 1e-9)
-    drawn = np.minimum(budget * VerdictMoves.of(counts, (metric,), threshold, hidden).parts, rows)
+    drawn = np.minimum(budget * verdict_parts(counts, (metric,), threshold, hidden), rows)
     drawn, left = np.maximum(drawn, 1e-9), np.maximum(rows - drawn, 0.0)
     like = hidden.lie_like(counts)
     chances = np.array(
         [supposed_posterior(like, share) for share in hidden.shares_at(counts, LIKELY_SCORES)]
     )
-    positive = counts.positive + chances * counts.unlabeled
-    everyone = counts.positive + counts.negative + counts.unlabeled
-    gradient = mass_gradient(counts, positive, everyone, metric, threshold=threshold)
+    gradient = gradient_at(counts, chances, metric, threshold)
     squares = gradient.turned**2 * rows * left / drawn**2  # what one verdict adds to the variance
     variance = (squares * drawn * chances * (1 - chances)).sum(axis=-1)
     normal, (least, most) = float(ndtri((1 + confidence_level) / 2)), range_of(metric)

@@ -29,9 +29,9 @@ from undercount.show.page.page import embed_json, policy_hash
 from undercount.show.plan import goal_title
 from undercount.show.spoken import half_width_words
 
-SCRIPTS = ("estimates.js", "answering.js")
+ANSWERING_SCRIPTS = ("estimates.js", "answering.js")
 # Metrics that are shown beside the goals.
-BESIDE = ("precision", "recall", "f1")
+BESIDE_GOALS = ("precision", "recall", "f1")
 # What the script's arithmetic shares with the library's.
 PRIOR = {
     "positives": PRIOR_POSITIVES, "weights": [LEAST_WEIGHT, MOST_WEIGHT],
@@ -39,7 +39,7 @@ PRIOR = {
     "beyond": BEYOND, "times": TIMES_LEFT, "counted": MOST_COUNTED,
 }  # fmt: skip
 # Cells that the page carries at most; more are merged, and the page says so.
-MOST_CELLS = 4096
+MOST_PAGE_CELLS = 4096
 
 
 def write_review_page(plan: ReviewPlan, path: str | Path) -> None:
@@ -128,11 +128,11 @@ def page_counts(plan: ReviewPlan) -> tuple[ScoreCounts, bool]:
     knots = [*design.edges, *([] if design.threshold is None else [design.threshold])]
     table = insert_knots(merge_bare(plan.counts.table, knots), knots)
     counts = ScoreCounts.from_table(table, plan.counts.squared_weight)
-    if len(counts.score) <= MOST_CELLS:
+    if len(counts.score) <= MOST_PAGE_CELLS:
         return counts, False
     from undercount.count.counts_file import align_counts  # noqa: PLC0415 - DuckDB, rarely needed
 
-    fine = counts.coarsened(MOST_CELLS // 2).score
+    fine = counts.coarsened(MOST_PAGE_CELLS // 2).score
     return align_counts(plan.counts, [*fine, *knots]), True
 
 
@@ -141,7 +141,7 @@ def page_goals(plan: ReviewPlan) -> list[str]:
     metrics = dict.fromkeys(map(metric_of, plan.design.goal))  # of a difference the first model's
     found = [name for name in metrics if _followed(name)]
     if plan.design.threshold is not None:
-        found += [name for name in BESIDE if name not in found]
+        found += [name for name in BESIDE_GOALS if name not in found]
     return [*found, *(["prevalence"] if "prevalence" not in found else [])]
 
 
@@ -170,6 +170,6 @@ def _read(name: str) -> str:
 
 def _script() -> str:
     """Return the script's parts as one, whose names stay inside, without comments and indents."""
-    parts = "".join(map(_read, SCRIPTS))
+    parts = "".join(map(_read, ANSWERING_SCRIPTS))
     parts = re.sub(r"(?m)(^|\s)//.*$|^ +", "", parts)
     return f'"use strict";\n(() => {{\n{parts}}})();\n'

@@ -6,8 +6,8 @@ import pytest
 import undercount as uc
 from undercount.infer.metric_name import KNOWN, MetricName, parse_metric
 from undercount.metric_facts import FACTS
-from undercount.read.contest import parse_contest
-from undercount.read.requirement import (
+from undercount.read.require.model_requirement import parse_model_requirement
+from undercount.read.require.requirement import (
     Requirement,
     judge_requirement,
     parse_requirement,
@@ -128,11 +128,13 @@ def test_one_model_and_two_are_judged_by_one_rule(checks, low, high):
     """The same interval beside the same bound, under the same checks, has the same outcome."""
     estimate = uc.Estimate((low + high) / 2, low, high)
     alone = judge_requirement(parse_requirement("recall@1 > 0.9"), estimate, checks)
-    against = parse_contest("a.recall > b.recall + 0.9", ["a", "b"]).judge(estimate, checks)
+    against = parse_model_requirement("a.recall > b.recall + 0.9", ["a", "b"]).judge(
+        estimate, checks
+    )
     assert alone == (against.outcome, against.why)
     assert alone[0] == "inconclusive"
     sure = judge_requirement(parse_requirement("recall@1 > 0.9"), estimate)
-    against = parse_contest("a.recall > b.recall + 0.9", ["a", "b"]).judge(estimate)
+    against = parse_model_requirement("a.recall > b.recall + 0.9", ["a", "b"]).judge(estimate)
     assert sure == (against.outcome, against.why)
     assert sure[0] == ("met" if low > 0.9 else "failed")
 

@@ -8,7 +8,7 @@ import pytest
 
 import undercount as uc
 from undercount.errors import InputError
-from undercount.read.verdict import round_goal
+from undercount.read.require.verdict import round_goal
 from undercount.show.verdict_words import change_words, judged_words, light_words
 
 SHARE = 0.3

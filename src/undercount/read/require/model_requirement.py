@@ -9,8 +9,8 @@ from undercount.errors import Check, InputError, suggest
 from undercount.estimate import Estimate
 from undercount.infer.metric_name import name_metric, short_number
 from undercount.metric_facts import FACTS
-from undercount.read.requirement import (
-    BETWEEN,
+from undercount.read.require.requirement import (
+    AND_BETWEEN,
     Judgement,
     Outcome,
     Requirement,
@@ -21,14 +21,14 @@ from undercount.read.requirement import (
     where_words,
 )
 
-PATTERN = re.compile(r"(?P<left>.+?)\s*(?P<sign>>=|<=|≥|≤|>|<)\s*(?P<right>.+)")
+COMPARED_SIDES = re.compile(r"(?P<left>.+?)\s*(?P<sign>>=|<=|≥|≤|>|<)\s*(?P<right>.+)")
 # The right side may be moved: old.recall - 0.02.
-MARGIN = re.compile(r"(?P<side>.+?)\s+(?P<sign>[+-])\s*(?P<size>[0-9.]+)\s*(?P<percent>%?)")
-NUMBER = re.compile(r"[+-]?[0-9.][0-9.e+-]*\s*%?", re.IGNORECASE)
+MOVED_SIDE = re.compile(r"(?P<side>.+?)\s+(?P<sign>[+-])\s*(?P<size>[0-9.]+)\s*(?P<percent>%?)")
+PLAIN_NUMBER = re.compile(r"[+-]?[0-9.][0-9.e+-]*\s*%?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Contest:
+class ModelRequirement:
     """Hold that one model is to have more of a metric than another, by a margin.
 
     Attributes
@@ -38,8 +38,8 @@ class Contest:
 
     Examples
     --------
-    >>> from undercount.read.contest import parse_contest
-    >>> parse_contest("new.recall >= old.recall - 0.02", ["new", "old"]).margin
+    >>> from undercount.read.require.model_requirement import parse_model_requirement
+    >>> parse_model_requirement("new.recall >= old.recall - 0.02", ["new", "old"]).margin
     -0.02
     """
 
@@ -90,7 +90,7 @@ class Contest:
 
 def parse_conditions(
     texts: Sequence[str], thresholds: Mapping[str, float | None]
-) -> list[Contest | Requirement]:
+) -> list[ModelRequirement | Requirement]:
     """Read requirements on models; one that names no model is asked of each.
 
     Parameters
@@ -102,19 +102,19 @@ def parse_conditions(
 
     Examples
     --------
-    >>> from undercount.read.contest import parse_conditions
+    >>> from undercount.read.require.model_requirement import parse_conditions
     >>> models = {"new": 0.5, "old": 0.5}
     >>> [found.words for found in parse_conditions(["recall > 40%"], models)]
     ['new.recall@0.5 > 0.4', 'old.recall@0.5 > 0.4']
     """
-    found: list[Contest | Requirement] = []
+    found: list[ModelRequirement | Requirement] = []
     for each in texts:
         if not isinstance(each, str):
             raise InputError(f"a requirement is a text such as 'recall > 40%'; got {each!r}")
-    for text in (part for each in texts for part in BETWEEN.split(each)):
-        match = PATTERN.fullmatch(text.strip())
-        if match is None or NUMBER.fullmatch(match["right"].strip()) is None:
-            found.append(parse_contest(text, list(thresholds)))
+    for text in (part for each in texts for part in AND_BETWEEN.split(each)):
+        match = COMPARED_SIDES.fullmatch(text.strip())
+        if match is None or PLAIN_NUMBER.fullmatch(match["right"].strip()) is None:
+            found.append(parse_model_requirement(text, list(thresholds)))
             continue
         prefix = _longest_name(match["left"], thresholds)
         for name in [prefix] if prefix else thresholds:
@@ -127,7 +127,7 @@ def parse_conditions(
     return found
 
 
-def parse_contest(text: str, models: Sequence[str]) -> Contest:
+def parse_model_requirement(text: str, models: Sequence[str]) -> ModelRequirement:
     """Read a requirement on two models as people write it.
 
     Parameters
@@ -139,18 +139,18 @@ def parse_contest(text: str, models: Sequence[str]) -> Contest:
 
     Examples
     --------
-    >>> from undercount.read.contest import parse_contest
-    >>> parse_contest("v1.2.ROC AUC > old.roc_auc", ["v1.2", "old"]).one
+    >>> from undercount.read.require.model_requirement import parse_model_requirement
+    >>> parse_model_requirement("v1.2.ROC AUC > old.roc_auc", ["v1.2", "old"]).one
     'v1.2'
     """
-    match = PATTERN.fullmatch(text.strip())
+    match = COMPARED_SIDES.fullmatch(text.strip())
     if match is None:
         raise InputError(
             "a requirement on models reads like 'new.precision > old.precision' or "
             f"'new.recall >= 0.5'; got {text!r}"
         )
     right, margin = match["right"].strip(), 0.0
-    moved = MARGIN.fullmatch(right)
+    moved = MOVED_SIDE.fullmatch(right)
     if moved is not None and _side(right, models) is None:
         right = moved["side"]
         margin = float(moved["sign"] + moved["size"]) / (100 if moved["percent"] else 1)
@@ -164,8 +164,8 @@ def parse_contest(text: str, models: Sequence[str]) -> Contest:
         raise InputError(f"a requirement names two models; got {text!r}")
     sign = match["sign"].replace("≥", ">=").replace("≤", "<=")
     if sign.startswith("<"):  # the same, from the other side
-        return Contest(metric, other, one, sign.replace("<", ">"), -margin)
-    return Contest(metric, one, other, sign, margin)
+        return ModelRequirement(metric, other, one, sign.replace("<", ">"), -margin)
+    return ModelRequirement(metric, one, other, sign, margin)
 
 
 def _longest_name(text: str, models: Mapping[str, object] | Sequence[str]) -> str:

@@ -32,7 +32,7 @@ from undercount.infer.metric_name import MetricName
 from undercount.infer.mixture import design_of
 from undercount.infer.threshold_intervals import intervals_at_shares
 from undercount.metric_facts import FACTS, OUT_OF_FOLD
-from undercount.read.requirement import Requirement, check_words
+from undercount.read.require.requirement import Requirement, check_words
 
 if TYPE_CHECKING:
     from undercount.read.evaluation import Evaluation
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
 OTHERS = (UndefinedMetricWarning, SmallSampleWarning)
 Light: TypeAlias = Literal["robust", "reviewed", "given", "depends", "open", "unsupported", "none"]
 # Shares at which a claim is tried, from none to the largest that the scores allow.
-TRIED = 17
+SHARES_TRIED = 17
 # Halvings of the step between two of them, to find where the claim starts to hold.
-HALVINGS = 20
+SHARE_HALVINGS = 20
 # So many of them in one go, where many shares are tried at once.
 HALVINGS_AT_ONCE = 10
 # Goals are set in steps of 5 %; below that with one digit.
-STEP = 0.05
+SHARE_STEP = 0.05
 # Nobody claims that each and every case is real.
 MOST = 0.95
-_ROUNDING = 1e-9
+_NEARLY = 1e-9
 
 
 @dataclass(frozen=True)
@@ -232,8 +232,8 @@ def failure_doubt_words(evaluation: "Evaluation") -> str:
     claim, holds = verdict.claim, verdict.holds
     moves = claim is not None and FACTS[claim.metric].needs_prevalence
     if holds is not None and not (moves and doubted & known):
-        whole = holds.low <= _ROUNDING and holds.high >= evaluation.unknowns.limit - _ROUNDING
-        possible = evaluation.shares.unlabeled_prevalence <= evaluation.unknowns.limit + _ROUNDING
+        whole = holds.low <= _NEARLY and holds.high >= evaluation.unknowns.limit - _NEARLY
+        possible = evaluation.shares.unlabeled_prevalence <= evaluation.unknowns.limit + _NEARLY
         if whole and possible:
             return ""
     return doubt_words(evaluation, "fails")
@@ -242,6 +242,10 @@ def failure_doubt_words(evaluation: "Evaluation") -> str:
 def _judge_alone(evaluation: "Evaluation", about: Requirement, *, required: bool) -> ClaimVerdict:
     """Judge a claim by reviewed rows or chances of a label, which tell the share themselves."""
     found = evaluation.estimate_required(about)
+    at = MetricAt(about.metric, about.threshold, top=about.name.top)
+    evaluation = replace(
+        evaluation, checks=tuple(evaluation.recovery.checks_of(at, evaluation.checks))
+    )
     claim = about if required else _with_goal(about, found)
     if found.open and not _grave(evaluation):  # verdicts are too few to say anything of it
         return ClaimVerdict("open", about if required else None, required)
@@ -250,11 +254,12 @@ def _judge_alone(evaluation: "Evaluation", about: Requirement, *, required: bool
     outcome = claim.verdict(found)
     lights: dict[str, Light] = {"met": evaluation.basis.met_by, "failed": "unsupported"}
     light = "unsupported" if _grave(evaluation) else lights.get(outcome, "open")
+    if not _grave(evaluation) and evaluation.recovery.open_words(at):
+        light = "open"
     odds_ratio = math.nan
     here = claim.deploy_prevalence is None
     odds = evaluation.basis.odds_words is not None  # of a label, which may be wrong
     if odds and outcome == "met" and claim.at_least and here:
-        at = MetricAt(claim.metric, claim.threshold)
         odds_ratio = evaluation.recovery.break_even(at, claim.value).odds_ratio
     return ClaimVerdict(light, claim, required, odds_ratio=odds_ratio, reason=_grave(evaluation))
 
@@ -346,7 +351,7 @@ class _Trial:
     @property
     def possible(self) -> bool:
         """Whether the scores do not rule the share out."""
-        return self.taken <= self.evaluation.unknowns.limit + _ROUNDING
+        return self.taken <= self.evaluation.unknowns.limit + _NEARLY
 
     @property
     def span(self) -> Interval:
@@ -442,7 +447,7 @@ class _Trial:
     def tried(self) -> list[float]:
         """Return the shares to try, in order."""
         most = self.evaluation.unknowns.limit
-        shares, span = {*np.linspace(0.0, most, TRIED).tolist(), self.taken}, self.span
+        shares, span = {*np.linspace(0.0, most, SHARES_TRIED).tolist(), self.taken}, self.span
         return sorted(shares | {min(end, most) for end in (span.low, span.high)})
 
     def around(self, shares: list[float], found: list[bool | None]) -> Interval | None:
@@ -466,7 +471,7 @@ class _Trial:
         """Return where the claim starts to hold, between a share where it fails and one not."""
         if not self._at_once:
             return self._searched_edge(fails, holds)
-        for _ in range(HALVINGS // HALVINGS_AT_ONCE):
+        for _ in range(SHARE_HALVINGS // HALVINGS_AT_ONCE):
             steps = np.linspace(holds, fails, 2**HALVINGS_AT_ONCE + 1).tolist()
             found = [True, *self.holds_at(steps[1:-1]), False]
             last = next(place for place, held in enumerate(found) if not held) - 1
@@ -481,8 +486,8 @@ class _Trial:
         margin = cache(self._margin)  # the search asks for the ends again
         if not margin(holds) >= 0:  # its numbers do not exist
             return holds
-        step = (holds - fails) / 2**HALVINGS
-        found = float(brentq(margin, fails, holds, xtol=abs(step), rtol=_ROUNDING))
+        step = (holds - fails) / 2**SHARE_HALVINGS
+        found = float(brentq(margin, fails, holds, xtol=abs(step), rtol=_NEARLY))
         low, high = sorted((fails, holds))
         return float(min(max(found + step, low), high))  # on the side where it holds
 
@@ -509,13 +514,13 @@ def round_goal(value: float) -> float:
 
     Examples
     --------
-    >>> from undercount.read.verdict import round_goal
+    >>> from undercount.read.require.verdict import round_goal
     >>> round_goal(0.678), round_goal(0.0347)
     (0.65, 0.03)
     """
     if not value > 0:
         return 0.0
     # A value that is round but for its last digits is its own goal.
-    nearly = value * (1 + _ROUNDING)
-    step = STEP if nearly >= STEP else 10.0 ** math.floor(math.log10(nearly))
+    nearly = value * (1 + _NEARLY)
+    step = SHARE_STEP if nearly >= SHARE_STEP else 10.0 ** math.floor(math.log10(nearly))
     return min(float(f"{math.floor(nearly / step) * step:.6g}"), MOST)

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.read.contest import Contest, parse_contest
+from undercount.read.require.model_requirement import ModelRequirement, parse_model_requirement
 
 MODELS = ["new", "old", "v1.2", "v1.2.roc_auc"]
 
 
 def test_names_metrics_and_margins_are_read():
-    assert parse_contest("new.precision > old.precision", MODELS) == Contest(
+    assert parse_model_requirement("new.precision > old.precision", MODELS) == ModelRequirement(
         "precision", "new", "old", ">"
     )
-    assert parse_contest("new.recall >= old.recall - 2%", MODELS).margin == -0.02
-    assert parse_contest("new.ROC AUC≥v1.2.roc_auc", MODELS).other == "v1.2"
-    assert parse_contest("v1.2.roc_auc.f1 > old.F1 + .1", MODELS).one == "v1.2.roc_auc"
-    assert parse_contest("new.f1 > old.f1 + 0.1", MODELS).words == "new.f1 > old.f1 + 0.1"
+    assert parse_model_requirement("new.recall >= old.recall - 2%", MODELS).margin == -0.02
+    assert parse_model_requirement("new.ROC AUC≥v1.2.roc_auc", MODELS).other == "v1.2"
+    assert parse_model_requirement("v1.2.roc_auc.f1 > old.F1 + .1", MODELS).one == "v1.2.roc_auc"
+    assert parse_model_requirement("new.f1 > old.f1 + 0.1", MODELS).words == "new.f1 > old.f1 + 0.1"
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_names_metrics_and_margins_are_read():
 )
 def test_what_is_no_requirement_is_said(text, said):
     with pytest.raises(uc.InputError, match=said):
-        parse_contest(text, MODELS)
+        parse_model_requirement(text, MODELS)
 
 
 def test_the_whole_interval_decides():

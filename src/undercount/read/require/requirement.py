@@ -18,13 +18,13 @@ from undercount.metric_facts import FACTS
 
 Outcome: TypeAlias = Literal["met", "failed", "inconclusive"]
 WORST_FIRST: tuple[Outcome, ...] = ("failed", "inconclusive", "met")
-PATTERN = re.compile(r"(?P<metric>[^<>=≤≥]+)(?P<sign>>=|<=|>|<|≥|≤)\s*(?P<value>[^<>=≤≥]+)")
+ONE_SIDE = re.compile(r"(?P<metric>[^<>=≤≥]+)(?P<sign>>=|<=|>|<|≥|≤)\s*(?P<value>[^<>=≤≥]+)")
 SIGNS = {"≥": ">=", "≤": "<="}
 OPPOSITES = {">=": "<", ">": "<=", "<=": ">", "<": ">="}
 # Digits of an estimate beside a bound: as many as it takes to see on which side it lies.
 LEAST_DIGITS, MOST_DIGITS = 3, 12
 # Conditions stand side by side; a comma inside a number, as in 5,000 rows, parts nothing.
-BETWEEN = re.compile(r"\s+and\s+|;|&&?|,(?=\s*[^\W\d])", re.IGNORECASE)
+AND_BETWEEN = re.compile(r"\s+and\s+|;|&&?|,(?=\s*[^\W\d])", re.IGNORECASE)
 
 
 class Condition(Protocol):
@@ -53,7 +53,7 @@ class Requirement:
 
     Examples
     --------
-    >>> from undercount.read.requirement import parse_requirement
+    >>> from undercount.read.require.requirement import parse_requirement
     >>> requirement = parse_requirement("Precision@0.7 > 45%")
     >>> requirement.metric, requirement.threshold, requirement.value
     ('precision', 0.7, 0.45)
@@ -124,7 +124,7 @@ class Judgement:
     Examples
     --------
     >>> from undercount import Estimate
-    >>> from undercount.read.requirement import Judgement, parse_requirement
+    >>> from undercount.read.require.requirement import Judgement, parse_requirement
     >>> wanted = parse_requirement("roc_auc >= 0.9")
     >>> print(Judgement("p", wanted, "met", Estimate(0.95, 0.93, 0.97)))
     met: p: roc_auc >= 0.9; estimated 0.950 (0.930 – 0.970)
@@ -159,7 +159,7 @@ class Verdict:
     Examples
     --------
     >>> from undercount import Estimate
-    >>> from undercount.read.requirement import Judgement, Verdict, parse_requirement
+    >>> from undercount.read.require.requirement import Judgement, Verdict, parse_requirement
     >>> wanted = parse_requirement("roc_auc >= 0.9")
     >>> verdict = Verdict((Judgement("p", wanted, "failed", Estimate(0.8, 0.75, 0.85)),))
     >>> verdict.outcome, bool(verdict)
@@ -194,7 +194,7 @@ def where_words(deploy_prevalence: float | None) -> str:
 
     Examples
     --------
-    >>> from undercount.read.requirement import where_words
+    >>> from undercount.read.require.requirement import where_words
     >>> where_words(0.01)
     ' where 1 % are positive'
     """
@@ -223,7 +223,7 @@ def numbers_beside(estimate: Estimate, bound: float, sign: str = "") -> list[str
     Examples
     --------
     >>> from undercount import Estimate
-    >>> from undercount.read.requirement import numbers_beside
+    >>> from undercount.read.require.requirement import numbers_beside
     >>> numbers_beside(Estimate(0.932, 0.8997, 0.951), 0.9)
     ['0.9320', '0.8997', '0.9510']
     """
@@ -272,7 +272,7 @@ def judge_requirement(
     Examples
     --------
     >>> from undercount import Check, Estimate
-    >>> from undercount.read.requirement import judge_requirement, parse_requirement
+    >>> from undercount.read.require.requirement import judge_requirement, parse_requirement
     >>> leak = Check("UC010", "warn", "the scores separate labelled from unlabeled rows")
     >>> judge_requirement(parse_requirement("roc_auc >= 0.9"), Estimate(0.99, 0.98, 1.0), [leak])
     ('inconclusive', 'the scores separate labelled from unlabeled rows (UC010)')
@@ -301,11 +301,11 @@ def parse_requirements(
 
     Examples
     --------
-    >>> from undercount.read.requirement import parse_requirements
+    >>> from undercount.read.require.requirement import parse_requirements
     >>> [found.words for found in parse_requirements("auc > .9, new.recall@top 5,000 >= 45%")]
     ['roc_auc > 0.9', 'new.recall@top 5,000 >= 0.45']
     """
-    parts = BETWEEN.split(text) if isinstance(text, str) else [text]
+    parts = AND_BETWEEN.split(text) if isinstance(text, str) else [text]
     return [parse_requirement(part, threshold, top) for part in parts]
 
 
@@ -316,11 +316,11 @@ def parse_requirement(
 
     Examples
     --------
-    >>> from undercount.read.requirement import parse_requirement
+    >>> from undercount.read.require.requirement import parse_requirement
     >>> parse_requirement("roc_auc>=0.9").threshold is None
     True
     """
-    match = PATTERN.fullmatch(text.strip()) if isinstance(text, str) else None
+    match = ONE_SIDE.fullmatch(text.strip()) if isinstance(text, str) else None
     if match is None:
         raise InputError(
             "a requirement reads like 'precision@0.7 >= 0.8', 'roc_auc > 90%' or "
