@@ -133,7 +133,7 @@ def plan_reviews(
     if isinstance(unlabeled_prevalence, int | float):
         _check_share(unlabeled_prevalence)
     shares = {"prevalence": prevalence, "unlabeled_prevalence": unlabeled_prevalence}
-    assumption = planned_assumption(assume, reviews, **shares)
+    assumption = planned_assumption(assume, reviews, shares)
     refuse_other_order(y=y, **assumption.columns)
     columns = RowColumns(label, unlabeled, keep, sample_weight, cluster)
     source = open_rows(y, score, threshold, columns)
