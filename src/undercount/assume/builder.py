@@ -33,7 +33,9 @@ def assumption_of(
     return Reviewed(reviews)
 
 
-def planned_assumption(assume: Assumption | None, reviews: Any, **shares: Any) -> Assumption:
+def planned_assumption(
+    assume: Assumption | None, reviews: Any, shares: Mapping[str, Any]
+) -> Assumption:
     """Return the assumption of a plan of reviews; beside verdicts a share says nothing."""
     if assume is None and reviews is not None:
         return assumption_of(reviews=reviews)
