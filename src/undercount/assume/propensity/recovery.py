@@ -16,7 +16,7 @@ from undercount.assume.propensity.differences import (
     deployed_chance_differences,
     top_differences,
 )
-from undercount.assume.random_labels.hidden_share import shared_share
+from undercount.assume.random_labels.hidden_share import known_of_part
 from undercount.assume.random_labels.recovery import estimate_top, threshold_checks
 from undercount.checks.checklist import checklist, clusters_check, fit_check, with_warnings
 from undercount.checks.fair_sample import (
@@ -108,13 +108,11 @@ class ChancesRecovery(Recovery):
     def take(self, used: ScoredRows, place: NDArray[np.intp], target: Target) -> "ChancesRecovery":
         """Return the recovery of some of the rows, which are a part of these."""
         chances = self.chances.take(place, target)
-        known = shared_share(
-            {"": used.counts_for_share("single-sample")},
-            unlabeled_prevalence=chances.share,
-            target=self.target,
-            confidence_level=self.confidence_level,
+        known = known_of_part(used, chances.share, self.target, self.confidence_level)
+        every = None if self.of_every_row is None else self.of_every_row[place]
+        return replace(
+            self, used=used, unknowns=known, target=target, chances=chances, of_every_row=every
         )
-        return replace(self, used=used, unknowns=known[""], chances=chances, target=target)
 
     def measure(self, at: MetricAt, counts: ScoreCounts) -> Estimate:  # noqa: ARG002 - by row
         """Estimate one metric."""
