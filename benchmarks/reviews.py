@@ -34,14 +34,20 @@ from sklearn.preprocessing import StandardScaler
 from undercount.assume.reviewed.reviewed import Reviewed
 
 import undercount as uc
-from undercount.read.prices import Prices
-from undercount.read.unlabeled_rows import UnlabeledRows
+from undercount.read.plan.expected_width import ExpectedWidths
+from undercount.read.plan.hidden_positives import HiddenPositives
+from undercount.read.plan.unlabeled_rows import UnlabeledRows
 
 POINTS = ("precision", "recall", "f1")
 METRICS = (*POINTS, "roc_auc", "average_precision")
 LEVELS = (0.8, 0.9, 0.95)
 PREVALENCES, SLOPES, BUDGETS = (0.01, 0.1, 0.4), (0.0, 1.0, -1.0), (50, 100, 500)
 N_ROWS = 20_000
+
+
+def expected_widths(counts, design):
+    """Return what a plan says that reviews buy, if the share that it supposes is right."""
+    return ExpectedWidths.of_first(counts, design, HiddenPositives(design.unlabeled_prevalence))
 
 
 def draw_rows(rng, prevalence=0.1, shape="normal", frequency=0.3, slope=0.0, n_rows=N_ROWS):
@@ -191,7 +197,7 @@ def simulate(
         reviewed = Reviewed(counts, reviews, labels)
         for level in levels:
             tally.add(estimates_of(reviewed, threshold, labels, level), expected, level)
-        tally.planned.append(Prices.of(counts, design).half_width(goal, budget))
+        tally.planned.append(expected_widths(counts, design).half_width(goal, budget))
         tally.rejected.append(reviewed.rejected)
     return tally
 
@@ -352,7 +358,7 @@ def real(asked):
                 ours.add(estimates_of(reviewed, threshold, "any"), expected)
                 ours.rejected.append(reviewed.rejected)
                 if k < PRICED:
-                    ours.planned.append(Prices.of(counts, design).half_width("f1", budget))
+                    ours.planned.append(expected_widths(counts, design).half_width("f1", budget))
                     counts, _, reviews = review(rng, rows, threshold, budget, uniform=True)
                     evenly = Reviewed(counts, reviews, "any").estimate("f1", threshold)
                     plain.add({"f1": evenly}, expected)

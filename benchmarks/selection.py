@@ -7,7 +7,8 @@ CPU seconds, so that other work on the machine does not count. Bars: eq. 15 on 1
 import sys
 import time
 
-from undercount.assume.selection.model import SelectionModel
+from undercount import SelectedLabels
+from undercount.infer.metric_at import MetricAt
 from undercount.theory.simulation import (
     simulate_observed_score,
     simulate_own_score,
@@ -30,9 +31,13 @@ def main(scale=1.0):
     model = timed(
         "own-score, 1,000,000 rows: fit",
         2.0,
-        lambda: SelectionModel("own-score").fit(own.score, own.y),
+        lambda: SelectedLabels("own-score").fit(own.y, own.score),
     )
-    timed("own-score, 1,000,000 rows: interval of the AUC", None, lambda: model.interval("roc_auc"))
+    timed(
+        "own-score, 1,000,000 rows: interval of the AUC",
+        None,
+        lambda: model.estimate(MetricAt("roc_auc")),
+    )
     timed("own-score, 1,000,000 rows: band", None, model.band)
     hidden = simulate_unobserved(
         int(100_000 * scale), 0.5, hidden_correlation=0.7, score_weight=0.5, random_state=0
@@ -40,15 +45,19 @@ def main(scale=1.0):
     model = timed(
         "unobserved (eq. 15), 100,000 rows: fit",
         5.0,
-        lambda: SelectionModel("unobserved").fit(hidden.score, hidden.y),
+        lambda: SelectedLabels("unobserved").fit(hidden.y, hidden.score),
     )
-    timed("unobserved, 100,000 rows: profile interval", None, lambda: model.interval("roc_auc"))
+    timed(
+        "unobserved, 100,000 rows: profile interval",
+        None,
+        lambda: model.estimate(MetricAt("roc_auc")),
+    )
     seen = simulate_observed_score(int(100_000 * scale), 0.5, random_state=0)
     timed(
         "observed-score, 100,000 rows: fit",
         None,
-        lambda: SelectionModel("observed-score").fit(
-            seen.score, seen.y, selection_score=seen.selection_score
+        lambda: SelectedLabels("observed-score", selection_score=seen.selection_score).fit(
+            seen.y, seen.score
         ),
     )
     random = simulate_unobserved(
@@ -58,7 +67,7 @@ def main(scale=1.0):
         timed(
             f"{method}, 100,000 rows: fit",
             None,
-            lambda method=method: SelectionModel(method).fit(random.score, random.y),
+            lambda method=method: SelectedLabels(method).fit(random.y, random.score),
         )
 
 

@@ -207,13 +207,13 @@ def draw_gamma():
 
 def draw_selection():
     data = simulate_own_score(5000, 0.7, random_state=1)
-    model = uc.SelectionModel("own-score").fit(data.score, data.y)
+    model = uc.SelectedLabels("own-score").fit(data.y, data.score)
     rows = uc.ScoreCounts.from_rows(data.truth, data.score)
     figure, ax = plt.subplots(figsize=(4.4, 4))
     for curve, colour, style, label in (
         (uc.labelled_curve(rows), TRUTH, ":", "all rows: the truth"),
-        (model.curve_, OURS, "-", "all rows: estimated"),
-        (model.naive_curve_, NAIVE, "--", "rows looked at"),
+        (model.curve, OURS, "-", "all rows: estimated"),
+        (model.naive_curve, NAIVE, "--", "rows looked at"),
     ):
         ax.plot(curve.fpr[::10], curve.tpr[::10], style, color=colour, lw=2, label=label)
     ax.set(xlabel="false-positive rate", ylabel="true-positive rate")

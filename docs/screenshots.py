@@ -30,7 +30,9 @@ NAME, THRESHOLD = next(iter(THRESHOLDS.items()))
 
 def states() -> dict[str, Evaluation]:
     """Evaluate before anything is known but the labels, with a prevalence, and after reviews."""
-    counts = count_rows([str(fraud_path())], "is_fraud", [NAME], knots=[THRESHOLD]).counts[NAME]
+    counts = count_rows(
+        [str(fraud_path())], "is_fraud", [NAME], how={"knots": [THRESHOLD]}
+    ).counts[NAME]
     model = {NAME: ScoredRows(counts, THRESHOLD)}
     return {
         "before": evaluate_models(model)[NAME],

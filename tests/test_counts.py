@@ -250,7 +250,10 @@ def test_no_positives_no_unlabeled_all_missing_one_row():
         ([None, None], "labelled positive row is needed"),
         ([1, 0], "pass unlabeled=0"),
         ([1], "at least one unlabeled"),
-        ([1, 0], r"nothing is hidden and the plain metrics .* pass audited=True to evaluate"),
+        (
+            [1, 0],
+            r"nothing is hidden and the plain .* pass assume=RandomAudit\(\) to evaluate",
+        ),
     ):
         counts = uc.ScoreCounts.from_rows(y, list(range(len(y))))
         with pytest.raises(uc.InputError, match=message):

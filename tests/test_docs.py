@@ -106,7 +106,6 @@ def public_arguments():
         methods = inspect.getmembers(kind, inspect.isfunction)
         asked += [method for name, method in methods if not name.startswith("_")]
     names = {name for thing in asked for name in inspect.signature(thing).parameters}
-    names |= set(uc.metrics.MetricOptions.__annotations__)
     return {name for name in names if not name.startswith("_")} - {"self"}
 
 

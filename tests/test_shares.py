@@ -113,7 +113,7 @@ BAD = {
     "reversed range": (lambda _: uc.Shares((0.4, 0.2)), "swap the ends"),
     "three ends": (lambda _: uc.Shares((0.1, 0.2, 0.3)), "range for"),
     "purity below": (lambda _: uc.Shares(0.5, 0.4), r"must be in \[0, 0.4\)"),
-    "purity zero": (lambda _: uc.Shares(0.0, 0.0), "label_purity"),
+    "purity zero": (lambda _: uc.Shares(0.0, 0.0), "purity must be"),
     "sampling": (lambda _: uc.Shares(0.1, sampling="random"), "single-sample"),
     "below known": (lambda c: uc.Shares.from_prevalence(c, 0.05), r"\[0.1, 1\).*got 0.05"),
     "all": (lambda c: uc.Shares.from_prevalence(c, 1.0), r"\[0.1, 1\)"),

@@ -26,10 +26,14 @@ reveal_type(uc.learn.PUAULClassifier().fit(y, score))  # type: .PUAULClassifier
 reveal_type(uc.displays.RocDisplay)  # type: -> undercount.show.displays.RocDisplay
 reveal_type(uc.theory.lift_curve)  # type: (counts: undercount.counts.ScoreCounts)
 reveal_type(uc.ScoreCounts.from_rows(y, score) + uc.ScoreCounts.from_rows(y, score))  # type: Counts
-reveal_type(uc.SelectionModel().fit(score, y))  # type: .SelectionModel
+reveal_type(uc.SelectedLabels().fit(y, score))  # type: .SelectedModel
 reveal_type(uc.__version__)  # type: "str"
 uc.evaluate(y, score, prevalance=0.3)  # error: Unexpected keyword argument "prevalance"
-uc.evaluate(y, score, sampling="case control")  # error: No overload variant
+uc.evaluate(y, score, threshold="high")  # error: No overload variant
+uc.compare(y, {"a": score, "b": score}, prevalance=0.3)  # error: Unexpected keyword argument
+uc.RandomLabels(0.3, sampling="case control")  # error: incompatible type
+uc.RandomLabels(0.3, label_purity=0.9)  # error: Unexpected keyword argument "label_purity"
+uc.displays.RocDisplay.from_predictions(y, score, prevalance=0.3)  # error: Unexpected keyword
 uc.metrics.precision(y, score, threshold=0.3, prevalance=0.3)  # error: Unexpected keyword argument
 uc.metrics.roc_auc(y, score, prevalance=0.3)  # error: Unexpected keyword argument "prevalance"
 uc.metrics.precison(y, score)  # error: has no attribute "precison"

@@ -32,7 +32,7 @@ def test_every_file_of_the_package(names):
     assert files <= names
     assert "undercount/py.typed" in files
     endings = {pathlib.PurePath(name).suffix for name in files}
-    assert {".py", ".pyi", ".json", ".parquet", ".jinja", ".js", ".css"} <= endings
+    assert {".py", ".pyi", ".json", ".md", ".parquet", ".jinja", ".js", ".css"} <= endings
 
 
 def test_nothing_but_the_package(names):

@@ -104,7 +104,7 @@ def _result(request: Request, title: str, rows: list[Any], notes: tuple[str, ...
     every = (
         (
             "'random': 500 rows drawn at random. 'standard': the 500 of 1,000 rows that were "
-            "looked at, as they are. 'inferred': SelectionModel with the paper's normal third "
+            "looked at, as they are. 'inferred': SelectedLabels with the paper's normal third "
             "step. 'portion': share of positives among the rows looked at."
         ),
         "The paper has 10,000 draws (its text also says 100,000).",
@@ -133,10 +133,10 @@ def simulate(setting: Setting, rng: np.random.Generator) -> SelectedData:
     return data
 
 
-def _fit(data: SelectedData, method: str) -> Any:
+def _fit(data: SelectedData, method: Any) -> Any:
     chooser = data.selection_score if method == "observed-score" else None
-    model = uc.SelectionModel(method, distribution="normal")
-    return model.fit(data.score, data.y, selection_score=chooser)
+    labels = uc.SelectedLabels(method, distribution="normal", selection_score=chooser)
+    return labels.fit(data.y, data.score)
 
 
 def draw_areas(setting: Setting, rng: np.random.Generator) -> Draw:
@@ -146,8 +146,8 @@ def draw_areas(setting: Setting, rng: np.random.Generator) -> Draw:
     model = _fit(data, setting["method"])
     return {
         "random": _complete(fresh.truth, fresh.score).roc_auc,
-        "standard": model.naive_curve_.roc_auc,
-        "inferred": model.curve_.roc_auc,
+        "standard": model.naive_curve.roc_auc,
+        "inferred": model.curve.roc_auc,
         "portion": float(data.truth[data.has_label].mean()),
     }
 
@@ -180,8 +180,8 @@ def _roc_figure(request: Request, setting: Setting, means: list[float]) -> Resul
     model = _fit(simulate(setting, rng), setting["method"])
     curves = {
         "random sample": _complete(fresh.truth, fresh.score),
-        "standard, chosen rows": model.naive_curve_,
-        "inferred": model.curve_,
+        "standard, chosen rows": model.naive_curve,
+        "inferred": model.curve,
     }
     rows = [(name, curves[name].roc_auc, mean) for name, mean in zip(curves, means, strict=True)]
     lines = tuple(roc_line(name, curve) for name, curve in curves.items())
@@ -233,13 +233,13 @@ def figure4(request: Request) -> Result:
     """Reproduce Figure 4: ROC curves of the wine forest, half of the wines tasted."""
     score, good = _forest(request)
     y = np.where(score >= np.quantile(score, 1 / 2), good, np.nan)
-    model = uc.SelectionModel("own-score", distribution="normal").fit(score, y)
-    ours = uc.SelectionModel("own-score").fit(score, y)
+    model = uc.SelectedLabels("own-score", distribution="normal").fit(y, score)
+    ours = uc.SelectedLabels("own-score").fit(y, score)
     curves = {
         "all rows": _complete(good, score),
-        "standard": model.naive_curve_,
-        "inferred": model.curve_,
-        "inferred, empirical scores": ours.curve_,
+        "standard": model.naive_curve,
+        "inferred": model.curve,
+        "inferred, empirical scores": ours.curve,
     }
     printed = published(PAPER)["figure4"]
     rows: list[tuple[Any, ...]] = [
@@ -247,9 +247,9 @@ def figure4(request: Request) -> Result:
     ]
     rows += _latent_rows("", model, printed)
     y = np.where(score >= np.quantile(score, 2 / 3), good, np.nan)
-    third = uc.SelectionModel("own-score", distribution="normal").fit(score, y)
-    rows.append(("best third: AUC, standard", third.naive_curve_.roc_auc, printed["standard"]))
-    rows.append(("best third: AUC, inferred", third.curve_.roc_auc, printed["inferred"]))
+    third = uc.SelectedLabels("own-score", distribution="normal").fit(y, score)
+    rows.append(("best third: AUC, standard", third.naive_curve.roc_auc, printed["standard"]))
+    rows.append(("best third: AUC, inferred", third.curve.roc_auc, printed["inferred"]))
     rows += _latent_rows("best third: ", third, printed)
     lines = tuple(roc_line(name, curve) for name, curve in curves.items())
     return Result(
@@ -267,8 +267,8 @@ def figure4(request: Request) -> Result:
 
 def _latent_rows(part: str, model: Any, printed: Any) -> list[tuple[Any, ...]]:
     return [
-        (f"{part}ρ_ap", model.correlation_, printed["correlation"]),
-        (f"{part}p*", model.latent_threshold_, printed["latent threshold"]),
+        (f"{part}ρ_ap", model.correlation, printed["correlation"]),
+        (f"{part}p*", model.latent_threshold, printed["latent threshold"]),
     ]
 
 

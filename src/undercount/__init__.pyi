@@ -14,7 +14,7 @@ from .assume.random_labels.assumption import RandomLabels as RandomLabels
 from .assume.random_labels.assumption import TwoSources as TwoSources
 from .assume.reviewed.assumption import RandomAudit as RandomAudit
 from .assume.reviewed.assumption import Reviewed as Reviewed
-from .assume.selection.model import SelectionModel as SelectionModel
+from .assume.selection.assumption import SelectedLabels as SelectedLabels
 from .count.counts_file import align_counts as align_counts
 from .count.counts_file import load_counts as load_counts
 from .count.counts_file import merge_counts as merge_counts
@@ -55,11 +55,10 @@ from .read.evaluate import evaluate as evaluate
 from .read.evaluation import Evaluation as Evaluation
 from .read.monitor import monitor as monitor
 from .read.monitoring import Monitoring as Monitoring
-from .read.plan import ReviewPlan as ReviewPlan
-from .read.plan import design_reviews as design_reviews
-from .read.plan import plan_reviews as plan_reviews
-from .read.plan_rows import plan_rows as plan_rows
-from .read.requirement import Verdict as Verdict
+from .read.plan.plan_reviews import plan_reviews as plan_reviews
+from .read.plan.review_plan import ReviewPlan as ReviewPlan
+from .read.plan.strata import design_reviews as design_reviews
+from .read.require.requirement import Verdict as Verdict
 from .read.scorers import make_scorer as make_scorer
 from .read.segments import Evaluations as Evaluations
 from .shares import Shares as Shares

@@ -21,6 +21,7 @@ from undercount.count.kernel.table import (
     coarsen,
     find_cells,
     insert_knots,
+    merge_bare,
     merge_every_bare,
     regroup_rows,
     sum_equal_scores,
@@ -118,9 +119,11 @@ class ScoreCounts:
         if is_tensor(score) or is_tensor(y):
             from undercount.count.tensors import device_rows  # noqa: PLC0415 - few need it
 
-            away = device_rows(y, score, sample_weight)
-            if away is not None:
-                return cls.from_table(*away.count(unlabeled, compact=compact, knots=knots))
+            counted_on_device = device_rows(y, score, sample_weight)
+            if counted_on_device is not None:
+                return cls.from_table(
+                    *counted_on_device.count(unlabeled, compact=compact, knots=knots)
+                )
         labels, scores = read_pair(y, score, unlabeled, sample_weight=sample_weight)
         if len(scores) == 0:
             raise InputError("y and score must hold at least one row; got none")
@@ -177,17 +180,17 @@ class ScoreCounts:
         squares = squared_weight or (sums[0], sums[1], sums[2])
         if rows is None:
             return cls.from_table(table, squares)
-        known = _read_rows(rows, columns)
+        row_counts = _read_rows(rows, columns)
         if squared_weight is None:
-            if not np.array_equal(known, columns):
+            if not np.array_equal(row_counts, columns):
                 raise InputError(
                     "counts that are not the numbers of their rows are sums of weights; pass "
                     "squared_weight too"
                 )
             return cls.from_table(table, squares)
-        kept = known.any(axis=0)
+        kept = row_counts.any(axis=0)
         return cls.from_table(
-            table, squares, regroup_rows(table.score, scores[kept], known[:, kept])
+            table, squares, regroup_rows(table.score, scores[kept], row_counts[:, kept])
         )
 
     @classmethod
@@ -280,6 +283,11 @@ class ScoreCounts:
         if len(table.score) == len(self.score):
             return self
         merged = ScoreCounts.from_table(table, self.squared_weight)
+        return merged if self.clusters is None else replace(merged, clusters=self.clusters)
+
+    def canonical_between(self, knots: ArrayLike) -> "ScoreCounts":
+        """Return the same form with cells on either side of some scores kept apart."""
+        merged = self.in_cells(merge_bare(self.table, np.asarray(knots, np.float64)))
         return merged if self.clusters is None else replace(merged, clusters=self.clusters)
 
     def effective_size(self, label: str) -> float:
@@ -495,17 +503,17 @@ def _count_rows(
 
 def _read_rows(rows: ArrayLike, columns: Sequence[FloatArray]) -> FloatArray:
     """Return numbers of rows that may be those of counts; where nothing weighs there is no row."""
-    known = np.asarray(rows, np.float64)
+    row_counts = np.asarray(rows, np.float64)
     weights = np.stack(columns)
-    possible = known.shape == weights.shape and bool(
-        (np.isfinite(known) & (known >= 0) & ((known > 0) | (weights == 0))).all()
+    possible = row_counts.shape == weights.shape and bool(
+        (np.isfinite(row_counts) & (row_counts >= 0) & ((row_counts > 0) | (weights == 0))).all()
     )
     if not possible:
         raise InputError(
             "rows must hold numbers of positive, negative and unlabeled rows, as many columns as "
             "there are scores, above 0 wherever the counts are"
         )
-    return np.where(weights > 0, known, 0.0)
+    return np.where(weights > 0, row_counts, 0.0)
 
 
 def _add_rows(table: Table, one: "ScoreCounts", other: "ScoreCounts") -> FloatArray | None:
@@ -529,8 +537,8 @@ _WORDS = {
 ALL_LABELLED = (
     "If somebody verified every row, nothing is hidden and the plain metrics of the labels, those "
     "of scikit-learn say, are right. If the verified rows are a random sample of more, add the "
-    f"others without a label and pass {wording('audited=True to', '--audited to undercount')} "
-    "evaluate"
+    "others without a label and pass "
+    f"{wording('assume=RandomAudit() to evaluate', '--audited to undercount evaluate')}"
 )
 _HINTS = {
     "positive": "Positives are coded 1",

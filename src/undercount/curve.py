@@ -1,7 +1,7 @@
 """Points and curves of true-positive against false-positive rate: each rate and area, once."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
@@ -244,16 +244,19 @@ def metric_names() -> list[str]:
 PARAMETRIC = ("f_beta", "expected_cost", "net_benefit")
 
 
-def read_metric(points: Iterable[Rates[Any]], name: str, beta: float = 1.0) -> list[FloatArray]:
-    """Read a metric of several points by its name."""
+def read_metric(
+    points: Iterable[Rates[Any]], names: str | Sequence[str], beta: float = 1.0
+) -> list[FloatArray]:
+    """Read a metric of several points by its name; of several metrics an array for each point."""
     with np.errstate(all="ignore"):
-        return [
-            np.asarray(
-                getattr(point, name)(beta) if name in PARAMETRIC else getattr(point, name),
-                dtype=float,
-            )
-            for point in points
-        ]
+        if isinstance(names, str):
+            return [_read(point, names, beta) for point in points]
+        return [np.array([_read(point, name, beta) for name in names]) for point in points]
+
+
+def _read(point: Rates[Any], name: str, beta: float) -> FloatArray:
+    value = getattr(point, name)
+    return np.asarray(value(beta) if name in PARAMETRIC else value, dtype=float)
 
 
 # A precision above one over this is that of no flagged row at all, apart from rounding.

@@ -92,9 +92,9 @@ def suggest(word: object, known: Iterable[str], *, quoted: bool = True) -> str:
     """
     import difflib  # noqa: PLC0415 - only mistakes need it
 
-    folded = {str(each).casefold(): each for each in known}
+    folded = {str(name).casefold(): name for name in known}
     near = difflib.get_close_matches(str(word).casefold(), folded, n=3)
-    shown = [repr(folded[each]) if quoted else folded[each] for each in near]
+    shown = [repr(folded[name]) if quoted else folded[name] for name in near]
     return f"did you mean {' or '.join(shown)}?" if near else ""
 
 
@@ -131,9 +131,9 @@ class Message(str):
     def __new__(cls, text: str = "") -> Self:
         """Take the marks off; of a message they are kept."""
         marked = text.marked if isinstance(text, Message) else str(text)
-        made = super().__new__(cls, _MARK.sub(r"\1", marked))
-        made.marked = marked
-        return made
+        message = super().__new__(cls, _MARK.sub(r"\1", marked))
+        message.marked = marked
+        return message
 
     def said(self, speak: Speaker) -> str:
         """Say the text to a terminal: arguments as `speak` says them, advice that it can follow."""
@@ -182,8 +182,8 @@ class _Spoken(Exception):  # noqa: N818 - what errors and warnings share
     @property
     def message(self) -> Message:
         """The text, which knows how a command line says it."""
-        found: Message = self.args[0]
-        return found
+        message: Message = self.args[0]
+        return message
 
     def about(self, metrics: Sequence[str]) -> str:
         """Say the same of these metrics, by these names."""
@@ -215,10 +215,10 @@ def read_threshold(threshold: object) -> float:
     >>> read_threshold(1)
     1.0
     """
-    found = real_number(threshold)
-    if not math.isfinite(found):
+    number = real_number(threshold)
+    if not math.isfinite(number):
         raise InputError(f"{named('threshold')} must be one finite number; got {threshold!r}")
-    return found
+    return number
 
 
 class UndefinedMetricWarning(_Spoken, UserWarning):
@@ -319,9 +319,7 @@ def warn(warning: LibraryWarning, stacklevel: int = 1) -> None:
 
 
 @contextmanager
-def collect_warnings(
-    *kinds: type[LibraryWarning],
-) -> Iterator[list[LibraryWarning]]:
+def collect_warnings(*kinds: type[LibraryWarning]) -> Iterator[list[LibraryWarning]]:
     """Collect the library's own warnings (of these kinds) instead of showing them.
 
     Unlike `warnings.catch_warnings` it changes nothing that other threads see, and foreign
@@ -335,8 +333,8 @@ def collect_warnings(
     >>> str(found[0]), found[0].metric
     ('roc_auc would be 1.02', 'roc_auc')
     """
-    wanted = kinds or get_args(LibraryWarning)
-    collector = _Collector(wanted, _COLLECTOR.get())
+    categories = kinds or get_args(LibraryWarning)
+    collector = _Collector(categories, _COLLECTOR.get())
     token = _COLLECTOR.set(collector)
     try:
         yield collector.found

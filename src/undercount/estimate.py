@@ -125,8 +125,8 @@ class Estimate:
     @property
     def open(self) -> bool:
         """Whether a value exists, and reviews are too few to say anything of it."""
-        known = not math.isnan(self.low)
-        return math.isnan(self.value) and known and "reviews" in self.needs
+        has_ends = not math.isnan(self.low)
+        return math.isnan(self.value) and has_ends and "reviews" in self.needs
 
     @property
     def interval(self) -> Interval:
@@ -224,11 +224,7 @@ def delta_interval(
 
 
 def possible_interval(
-    centre: ArrayLike,
-    low: ArrayLike,
-    high: ArrayLike,
-    least: ArrayLike,
-    most: ArrayLike,
+    centre: ArrayLike, low: ArrayLike, high: ArrayLike, least: ArrayLike, most: ArrayLike
 ) -> tuple[FloatArray, FloatArray]:
     """Return an interval by the likelihood restricted to what is possible.
 

@@ -100,11 +100,7 @@ _ROWS = (
     MetricFacts("recall", "recall", needs=_LABELS, order_fixed="pure"),
     MetricFacts("fnr", "fnr", higher_is_better=False, needs=_LABELS),
     MetricFacts("specificity", "specificity"),
-    MetricFacts(
-        "predicted_positive_rate",
-        "predicted positive rate",
-        needs=(),
-    ),
+    MetricFacts("predicted_positive_rate", "predicted positive rate", needs=()),
     MetricFacts("precision", "precision", order_fixed="always", grows=_SINGLE),
     MetricFacts("npv", "npv"),
     MetricFacts("accuracy", "accuracy"),

@@ -79,11 +79,11 @@ class Shares:
     ) -> None:
         _check_sampling(sampling)
         share, share_interval, share_error = _read(unlabeled_prevalence, "unlabeled_prevalence")
-        purity, purity_interval, purity_error = _read(label_purity, "label_purity")
+        purity, purity_interval, purity_error = _read(label_purity, "purity")
         highest_share = share_interval.high if share_interval else share
         lowest_purity = purity_interval.low if purity_interval else purity
         if lowest_purity <= 0:
-            raise InputError(f"{named('label_purity')} must be in (0, 1]; got {label_purity}")
+            raise InputError(f"{named('purity')} must be in (0, 1]; got {label_purity}")
         # An estimate's interval may touch; only values and ranges that were stated must be apart.
         stated = not isinstance(unlabeled_prevalence, Estimate)
         if share_interval and abs(highest_share - lowest_purity) <= _ROUNDING:
@@ -200,8 +200,8 @@ class Shares:
                 f"{named('prevalence')}"
             )
         counts.require("positive", "unlabeled")
-        known = _read(label_purity, "label_purity")[0] * counts.n_positive
-        lowest = known / (known + counts.n_unlabeled)
+        n_positive = _read(label_purity, "purity")[0] * counts.n_positive
+        lowest = n_positive / (n_positive + counts.n_unlabeled)
 
         def share(frequency: float) -> float:
             if not lowest < frequency <= 1:
@@ -209,10 +209,10 @@ class Shares:
                     f"{named('label_frequency')} must be in ({lowest:.6g}, 1] for these counts; "
                     f"got {frequency:.6g}"
                 )
-            return (known / frequency - known) / counts.n_unlabeled
+            return (n_positive / frequency - n_positive) / counts.n_unlabeled
 
-        made = _mapped(label_frequency, share, share)
-        return cls(made, label_purity, given="label_frequency")
+        share_of_unlabeled = _mapped(label_frequency, share, share)
+        return cls(share_of_unlabeled, label_purity, given="label_frequency")
 
     @classmethod
     def _from_total(
@@ -229,13 +229,13 @@ class Shares:
         Positives cannot be fewer than those labelled, nor the unlabeled rows purer than the labels.
         """
         counts.require("positive", "unlabeled")
-        purity, span, _ = _read(label_purity, "label_purity")
-        known = purity * counts.n_positive
-        low = known / scale
-        high = (known + (span.low if span else purity) * counts.n_unlabeled) / scale
+        purity, span, _ = _read(label_purity, "purity")
+        n_positive = purity * counts.n_positive
+        low = n_positive / scale
+        high = (n_positive + (span.low if span else purity) * counts.n_unlabeled) / scale
 
         def line(value: float) -> float:
-            return (value * scale - known) / counts.n_unlabeled
+            return (value * scale - n_positive) / counts.n_unlabeled
 
         def share(value: float) -> float:
             # Rounding must not refuse the lower end itself.
@@ -248,11 +248,11 @@ class Shares:
                 )
             return max(0.0, line(value))
 
-        made = cls(_mapped(total, share, line), label_purity, given=given)
+        shares = cls(_mapped(total, share, line), label_purity, given=given)
         value = _read(total, given)[0] if given == "prevalence" else low
         if least is not None and value < low * (1 - 1e-12):
-            made._set(population_prevalence=value)
-        return made
+            shares._set(population_prevalence=value)
+        return shares
 
     def with_unlabeled_prevalence(self, value: float) -> "Shares":
         """Return another share among the unlabeled rows, known exactly; the purity stays.
@@ -395,7 +395,7 @@ def clip_purity(purity: Any, share: float) -> Any:
 def _refuse_impurer(share: float, purity: float) -> None:
     raise InputError(
         f"labelled rows must be purer than unlabeled ones: {named('unlabeled_prevalence')} < "
-        f"{named('label_purity')}; got {share:.6g} and {purity:.6g}, so "
+        f"{named('purity')}; got {share:.6g} and {purity:.6g}, so "
         f"{named('unlabeled_prevalence')} must be in [0, {purity:.6g})"
     )
 
@@ -410,7 +410,7 @@ def _least_prevalence(counts: ScoreCounts, label_purity: Share, prevalence: Shar
     value, span, _ = _read(prevalence, "prevalence")
     lowest = span.low if span else value
     total = counts.n_rows
-    labelled = _read(label_purity, "label_purity")[0] * counts.n_positive / total
+    labelled = _read(label_purity, "purity")[0] * counts.n_positive / total
     if not 0 < lowest < labelled * (1 - 1e-12):
         return None
     size = total**2 / sum(counts.squared_weight)  # Kish's effective number of rows
@@ -436,7 +436,7 @@ def _cut_range(counts: ScoreCounts, label_purity: Share, prevalence: Share) -> S
         return prevalence
     counts.require("positive", "unlabeled")
     low, high = _ends(prevalence, "prevalence")
-    least = _read(label_purity, "label_purity")[0] * counts.n_positive / counts.n_rows
+    least = _read(label_purity, "purity")[0] * counts.n_positive / counts.n_rows
     if not low < least * (1 - 1e-12) < high:
         return prevalence
     warn(
@@ -563,7 +563,7 @@ def _estimated(counts: ScoreCounts, share: Any, label_purity: Share) -> Share:
         return cast("Share", share)
     if not hasattr(share, "unlabeled_prevalence_"):
         share = copy.deepcopy(share).fit(counts)
-    refuse_other_purity(share, _read(label_purity, "label_purity")[0])
+    refuse_other_purity(share, _read(label_purity, "purity")[0])
     return cast("Share", share.estimate())
 
 
@@ -577,8 +577,8 @@ def reads_scores(share: Any) -> bool:
     >>> reads_scores(Dedpul(scale="score")), reads_scores(Dedpul()), reads_scores(0.1)
     (True, False, False)
     """
-    known = hasattr(share, "reads_scores") and not isinstance(share, type)
-    return known and bool(share.reads_scores())
+    is_reader = hasattr(share, "reads_scores") and not isinstance(share, type)
+    return is_reader and bool(share.reads_scores())
 
 
 def refuse_other_purity(estimator: Any, purity: float) -> None:
@@ -592,10 +592,10 @@ def refuse_other_purity(estimator: Any, purity: float) -> None:
         raise InputError(
             f"{name} finds share and purity together, here a purity of {found:.3g}; fit it and "
             "pass both: unlabeled_prevalence=fitted.unlabeled_prevalence_, "
-            "label_purity=fitted.label_purity_"
+            "purity=fitted.label_purity_"
         )
     if found is None and purity < 1 and getattr(estimator, "_pure_labels", False):
         raise InputError(
-            f"{name} takes every label for right, so at label_purity {purity:.3g} it answers with "
+            f"{name} takes every label for right, so at purity {purity:.3g} it answers with "
             "another share; pass NoisyConsensus(), which allows for wrong labels, or a number"
         )

@@ -42,40 +42,76 @@ def table(evaluation):
     }
 
 
-@pytest.mark.parametrize("name", OBJECTS)
-def test_an_object_says_what_the_arguments_say(name):
+# What may be said without an object, by the name of the assumption.
+SHORTHANDS = {
+    "prevalence given": {"prevalence": rows.PREVALENCE},
+    "range": {"prevalence": (0.34, 0.41)},
+    "Estimate": {"unlabeled_prevalence": ERROR},
+    "estimated": {},
+    "two sources": {
+        "unlabeled_prevalence": uc.prevalence.TwoSources().fit(rows.FIRST, rows.SECOND)
+    },
+    "reviews, labels any": {"reviews": rows.make_reviews(0.25, 1)},
+}
+
+
+@pytest.mark.parametrize("name", SHORTHANDS)
+def test_a_shorthand_says_what_the_object_says(name):
     told = assumptions()[name]
+    asked = {"threshold": rows.THRESHOLD, **SHORTHANDS[name]}
     as_object = uc.evaluate(told.labels, rows.SCORE, assume=OBJECTS[name], threshold=rows.THRESHOLD)
-    as_arguments = told.evaluate(threshold=rows.THRESHOLD)
-    assert moved_answers(table(as_object), table(as_arguments)) == {}
-    assert as_object.checks == as_arguments.checks
-    assert str(as_object) == str(as_arguments)
+    shorthand = uc.evaluate(told.labels, rows.SCORE, **asked)
+    assert moved_answers(table(as_object), table(shorthand)) == {}
+    assert as_object.checks == shorthand.checks
+    assert str(as_object) == str(shorthand)
 
 
-@pytest.mark.parametrize("name", ["range", "impure", "propensity known", "audited"])
+def test_a_label_frequency_is_a_shorthand_too():
+    asked = {"threshold": rows.THRESHOLD}
+    frequency = uc.RandomLabels(label_frequency=0.5)
+    as_object = uc.evaluate(rows.FAIR, rows.SCORE, assume=frequency, **asked)
+    shorthand = uc.evaluate(rows.FAIR, rows.SCORE, label_frequency=0.5, **asked)
+    assert str(as_object) == str(shorthand)
+
+
+@pytest.mark.parametrize("name", ["range", "reviews, labels any"])
 def test_models_are_compared_alike(name):
     told, models = assumptions()[name], {"one": rows.SCORE, "other": rows.OTHER}
-    as_object = uc.compare(told.labels, models, assume=OBJECTS[name], threshold=rows.THRESHOLD)
-    assert as_object.differences == told.compare(threshold=rows.THRESHOLD).differences
+    asked = {"threshold": rows.THRESHOLD, **SHORTHANDS[name]}
+    shorthand = uc.compare(told.labels, models, **asked)
+    assert shorthand.differences == told.compare(threshold=rows.THRESHOLD).differences
 
 
 def test_segments_take_an_assumption():
     told = assumptions()["range"]
     about = {"threshold": rows.THRESHOLD, "by": rows.SEGMENT}
     as_object = uc.evaluate(told.labels, rows.SCORE, assume=OBJECTS["range"], **about)
-    assert str(as_object) == str(uc.evaluate(told.labels, rows.SCORE, **told.options, **about))
+    shorthand = uc.evaluate(told.labels, rows.SCORE, **SHORTHANDS["range"], **about)
+    assert str(as_object) == str(shorthand)
 
 
-def test_what_reviews_tell_has_no_segments_yet():
+def test_counts_of_segments_do_not_say_which_rows_were_reviewed():
     told = assumptions()["reviews, labels any"]
-    reviews = OBJECTS["reviews, labels any"]
-    with pytest.raises(uc.InputError, match="by cannot be combined with reviews"):
-        uc.evaluate(told.labels, rows.SCORE, assume=reviews, by=rows.SEGMENT)
+    counts = {"all": uc.ScoreCounts.from_rows(told.labels, rows.SCORE)}
+    with pytest.raises(uc.InputError, match="need the rows themselves") as refused:
+        uc.evaluate(counts, assume=OBJECTS["reviews, labels any"])
+    assert refused.value.code == "missing-data"
+
+
+def test_a_segment_without_a_verdict_has_a_note_and_no_numbers():
+    told, reviews = assumptions()["reviews, labels any"], OBJECTS["reviews, labels any"]
+    seen = np.zeros(rows.N_ROWS, dtype=bool)
+    seen[reviews.reviews.rows] = True
+    lonely = np.where(~seen & (np.arange(rows.N_ROWS) % 2 == 0), "lonely", "others")
+    found = uc.evaluate(told.labels, rows.SCORE, assume=reviews, by=lonely, threshold=0.5)
+    assert "none of its rows has a verdict" in found.row("lonely").note
+    assert found.row("lonely").rows == ()
+    assert list(found) == ["others"]
 
 
 @pytest.mark.parametrize(
     ("argument", "value"),
-    [("prevalence", 0.3), ("label_purity", 0.9), ("audited", True), ("labels", "any")],
+    [("prevalence", 0.3), ("label_frequency", 0.5), ("reviews", rows.make_reviews(0.25, 1))],
 )
 def test_what_an_assumption_says_is_not_said_twice(argument, value):
     with pytest.raises(uc.InputError, match=f"leave {argument} out") as refused:

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 import undercount as uc
-from undercount.assume.base import Assumption
+from undercount.assume.base import Assumption, Basis
 from undercount.assume.propensity.assumption import LabelPropensity
+from undercount.assume.standing.recovery import recover_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,41 @@ class TwoDesks(Assumption):
         return LabelPropensity(chance).recover(models, wanted)
 
 
+@dataclass(frozen=True, eq=False)
+class FiledDesks(Assumption):
+    """The same, written from nothing: what a label stands for, and what that rests on.
+
+    Notes
+    -----
+    Assumes: a desk finds each of its positives with the same chance.
+    Wrong when: a desk finds the easy ones.
+    """
+
+    desk: Any
+    finds: tuple[float, float]
+
+    @property
+    def columns(self):
+        return {"desk": self.desk}
+
+    def with_columns(self, columns):
+        return replace(self, **columns)
+
+    def recover(self, models, wanted):
+        found = np.where(np.asarray(self.desk) == 1, *self.finds)
+        about = Basis(
+            determined_by="shares that desks find",
+            source="what each desk finds",
+            limited=False,
+            premise="If each desk finds the share it says, ",
+            question="Does each desk find the share it says?",
+            reviewable=False,
+            sliders=False,
+        )
+        # One of 1/f is found, with a variance of (1 - f)/f².
+        return recover_weights(models, 1 / found, np.sqrt(1 - found) / found, wanted, about)
+
+
 N, THRESHOLD = 4000, 1.0
 rng = np.random.default_rng(5)
 TRUTH = rng.random(N) < 0.2
@@ -46,12 +82,22 @@ SCORE = rng.normal(2.0 * TRUTH + 0.5 * DESK * TRUTH)
 OTHER = SCORE + 0.7 * rng.normal(size=N)
 Y = (TRUTH & (rng.random(N) < np.where(DESK == 1, 0.6, 0.2))).astype(int)
 CLUSTER, COUNTRY = np.arange(N) // 4, np.where(np.arange(N) % 3, "DE", "FR")
-ASSUMED = {"assume": TwoDesks(DESK, (0.6, 0.2)), "unlabeled": 0}
+WORDS = {TwoDesks: "chances of a label", FiledDesks: "shares that desks find"}
+
+
+@pytest.fixture(scope="module", params=WORDS, ids=lambda kind: kind.__name__)
+def kind(request):
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def evaluation():
-    return uc.evaluate(Y, SCORE, threshold=THRESHOLD, top=300, **ASSUMED)
+def assumed(kind):
+    return {"assume": kind(DESK, (0.6, 0.2)), "unlabeled": 0}
+
+
+@pytest.fixture(scope="module")
+def evaluation(assumed):
+    return uc.evaluate(Y, SCORE, threshold=THRESHOLD, top=300, **assumed)
 
 
 def holds(estimate, truth):
@@ -78,38 +124,49 @@ def test_highest_rows_cost_and_another_prevalence(evaluation):
     assert evaluation.best_threshold("f1").gain.low < evaluation.best_threshold("f1").gain.high
 
 
-def test_comparison_segments_and_clusters():
+def test_comparison_segments_and_clusters(assumed):
     models = {"one": SCORE, "other": OTHER}
-    pair = uc.compare(Y, models, threshold=THRESHOLD, top=300, **ASSUMED)
+    pair = uc.compare(Y, models, threshold=THRESHOLD, top=300, **assumed)
+    itself = uc.compare(Y, {"one": SCORE, "same": SCORE}, threshold=THRESHOLD, **assumed)
+    assert itself.difference("f1").difference.interval.width < 1e-9
     gap = (SCORE[TRUTH] >= THRESHOLD).mean() - (OTHER[TRUTH] >= THRESHOLD).mean()
     assert holds(pair.difference("recall").difference, gap)
     assert {found.metric for found in pair.workload.differences} == {"precision", "recall"}
-    by = uc.evaluate(Y, SCORE, by=COUNTRY, threshold=THRESHOLD, **ASSUMED)
+    by = uc.evaluate(Y, SCORE, by=COUNTRY, threshold=THRESHOLD, **assumed)
     for country in ("DE", "FR"):
         rows = (SCORE >= THRESHOLD) & (country == COUNTRY)
         assert holds(by[country]["precision"], TRUTH[rows].mean())
-    wide = uc.evaluate(Y, SCORE, cluster=CLUSTER, threshold=THRESHOLD, **ASSUMED)
+    wide = uc.evaluate(Y, SCORE, cluster=CLUSTER, threshold=THRESHOLD, **assumed)
     assert holds(wide["recall"], (SCORE[TRUTH] >= THRESHOLD).mean())
-    both = uc.evaluate(Y, SCORE, by=COUNTRY, cluster=CLUSTER, threshold=THRESHOLD, **ASSUMED)
+    both = uc.evaluate(Y, SCORE, by=COUNTRY, cluster=CLUSTER, threshold=THRESHOLD, **assumed)
     assert both["DE"]["recall"].low < both["DE"]["recall"].high
 
 
-def test_band_page_document_requirement_and_plan(evaluation, tmp_path):
+def test_band_page_document_requirement_and_plan(kind, assumed, evaluation, tmp_path):
     band = uc.displays.RocDisplay.from_evaluation(evaluation).band()
     assert np.all(np.asarray(band["low"]) <= np.asarray(band["high"]))
     evaluation.to_html(tmp_path / "page.html")
-    assert "chances of a label" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert WORDS[kind] in (tmp_path / "page.html").read_text(encoding="utf-8")
     assert json.loads(evaluation.to_json())["models"]
     assert evaluation.require("precision >= 0.05").outcome == "met"
     assert evaluation.require("recall >= 0.99").outcome == "failed"
-    plan = uc.plan_reviews(Y, SCORE, budget=30, threshold=THRESHOLD, **ASSUMED)
+    plan = uc.plan_reviews(Y, SCORE, budget=30, threshold=THRESHOLD, **assumed)
     assert len(plan.rows) == 30
 
 
-def test_a_column_of_a_frame_and_one_metric():
+def test_a_column_of_a_frame_and_one_metric(kind, assumed):
     frame = pd.DataFrame({"y": Y, "s": SCORE, "where": DESK})
-    desks = TwoDesks("where", (0.6, 0.2))
+    desks = kind("where", (0.6, 0.2))
     asked = {"assume": desks, "unlabeled": 0, "threshold": THRESHOLD}
     found = uc.evaluate(frame, "s", label="y", **asked)
-    alone = uc.metrics.recall(Y, SCORE, threshold=THRESHOLD, **ASSUMED)
+    alone = uc.metrics.recall(Y, SCORE, threshold=THRESHOLD, **assumed)
     assert found["recall"] == alone
+
+
+def test_what_is_written_from_nothing_says_the_same_as_known_chances(evaluation):
+    alike = uc.LabelPropensity(np.where(DESK == 1, 0.6, 0.2))
+    known = uc.evaluate(Y, SCORE, assume=alike, unlabeled=0, threshold=THRESHOLD, top=300)
+    for name in ("precision", "recall", "f1", "roc_auc", "average_precision", "recall@top 300"):
+        one, other = evaluation[name], known[name]
+        found, wanted = ([e.value, e.low, e.high] for e in (one, other))
+        assert found == pytest.approx(wanted, abs=1e-12)

@@ -51,28 +51,49 @@ def evaluations() -> dict[str, list[Evaluation]]:
         "strong, more than fits at the threshold": [one(label, strong, threshold=0.985)],
         "no threshold": [one(label, unlabeled_prevalence=SHARE, threshold=None)],
         "prevalence": [one(label, prevalence=0.118, target="population")],
-        "range": [one(label, prevalence=(0.1, 0.13), label_purity=(0.95, 1.0))],
+        "range": [one(label, assume=uc.RandomLabels((0.1, 0.13), purity=(0.95, 1.0)))],
         "label frequency": [one(label, label_frequency=0.52)],
         "label frequency, population": [one(label, label_frequency=0.52, target="population")],
-        "case-control": [one(label, unlabeled_prevalence=SHARE, sampling="case-control")],
+        "case-control": [
+            one(label, assume=uc.RandomLabels(unlabeled_prevalence=SHARE, sampling="case-control"))
+        ],
         "case-control, data set": [
-            one(label, unlabeled_prevalence=SHARE, sampling="case-control", target="dataset")
+            one(
+                label,
+                assume=uc.RandomLabels(unlabeled_prevalence=SHARE, sampling="case-control"),
+                target="dataset",
+            )
         ],
         "case-control, labels on top": [
-            one(label, topped, unlabeled_prevalence=SHARE, sampling="case-control")
+            one(
+                label,
+                topped,
+                assume=uc.RandomLabels(unlabeled_prevalence=SHARE, sampling="case-control"),
+            )
         ],
         "recall above 1": [
-            one(label, apart, unlabeled_prevalence=SHARE, label_purity=0.995, threshold=0.5)
+            one(
+                label,
+                apart,
+                assume=uc.RandomLabels(unlabeled_prevalence=SHARE, purity=0.995),
+                threshold=0.5,
+            )
         ],
-        "impure": [one(impure, unlabeled_prevalence=SHARE, label_purity=0.9)],
+        "impure": [one(impure, assume=uc.RandomLabels(unlabeled_prevalence=SHARE, purity=0.9))],
         "impure, case-control": [
-            one(impure, unlabeled_prevalence=SHARE, label_purity=0.9, sampling="case-control")
+            one(
+                impure,
+                assume=uc.RandomLabels(
+                    unlabeled_prevalence=SHARE, purity=0.9, sampling="case-control"
+                ),
+            )
         ],
         "impure, uncertain": [
             one(
                 impure,
-                unlabeled_prevalence=estimated,
-                label_purity=uc.Estimate(0.9, 0.85, 0.95, 0.02),
+                assume=uc.RandomLabels(
+                    unlabeled_prevalence=estimated, purity=uc.Estimate(0.9, 0.85, 0.95, 0.02)
+                ),
             )
         ],
         "known negatives": [one(verified, unlabeled=None, unlabeled_prevalence=SHARE)],
@@ -101,11 +122,11 @@ def reviewed() -> dict[str, list[Evaluation]]:
     rng = np.random.default_rng(3)
     chosen = (truth & (rng.random(8000) < np.where(score > 0.75, 0.8, 0.1))).astype(float)
 
-    def one(known: Any, **options: Any) -> Evaluation:
+    def one(known: Any, labels: Any = None) -> Evaluation:
         about = {"unlabeled": 0, "threshold": 0.6}
         plan = uc.plan_reviews(known, score, budget=200, **about)
-        reviews = plan.answered(truth[plan.rows])
-        return uc.evaluate(known, score, reviews=reviews, name="reviewed", **about, **options)
+        assume = uc.Reviewed(plan.answered(truth[plan.rows]), labels=labels)
+        return uc.evaluate(known, score, assume=assume, name="reviewed", **about)
 
     return {
         "random labels": [one(label, labels="random")],
@@ -152,13 +173,21 @@ def edges() -> dict[str, list[Evaluation]]:
         "no label flagged": (foreign, {"threshold": 1.5}),
         "no label flagged, case-control": (foreign, {"threshold": 1.5, **apart}),
         "only labels flagged": (topped, {"threshold": 1.5, **apart}),
-        "only labels flagged, impure": (topped, {"threshold": 1.5, "label_purity": 0.95, **apart}),
+        "only labels flagged, impure": (
+            topped,
+            {"threshold": 1.5, "purity": 0.95, **apart},
+        ),
         "below chance at the threshold": (low, {"threshold": 0.1}),
         "nearly sure": (simulated(strength=6)[2], {"threshold": 0.7}),
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return {
-            name: [uc.evaluate(label, scores, unlabeled=0, unlabeled_prevalence=0.02, **options)]
+            name: [_evaluate_edge(label, scores, **options)]
             for name, (scores, options) in told.items()
         }
+
+
+def _evaluate_edge(label: Any, scores: Any, threshold: float, **assumed: Any) -> Evaluation:
+    assume = uc.RandomLabels(unlabeled_prevalence=0.02, **assumed)
+    return uc.evaluate(label, scores, unlabeled=0, threshold=threshold, assume=assume)

@@ -19,7 +19,7 @@ from undercount.infer.labelling_bias import bias_ends
 from undercount.infer.metric_name import MetricName
 from undercount.infer.sensitivity import AREAS, break_even, metric_value
 from undercount.read.evaluation import POINT_METRICS, Evaluation
-from undercount.read.requirement import Requirement
+from undercount.read.require.requirement import Requirement
 from undercount.show.page.packing import unpack
 from undercount.show.page.page import as_page
 from undercount.show.page.report import write_page

@@ -41,8 +41,8 @@ def rows():
 
 @pytest.fixture(scope="module")
 def plan(rows):
-    return uc.plan_rows(
-        rows[0], label="y", score="s", budget=40, goal=GOALS, threshold=0.6, keep=["<b>id", "note"]
+    return uc.plan_reviews(
+        rows[0], "s", label="y", budget=40, goal=GOALS, threshold=0.6, keep=["<b>id", "note"]
     )
 
 
@@ -85,7 +85,7 @@ def library(plan, sheet):
     assert not merged
     posterior = working_posterior(counts, plan.design.unlabeled_prevalence)
     cells = ReviewedCells(counts, sheet_reviews(sheet), posterior)
-    metrics = ReviewedMetrics(cells, confidence_level=plan.prices.confidence_level)
+    metrics = ReviewedMetrics(cells, confidence_level=plan.widths.confidence_level)
     names = page_goals(plan)
     return [metrics.estimate(name, None if name == "prevalence" else 0.6) for name in names]
 
@@ -196,8 +196,8 @@ def test_numbers_are_the_librarys_as_verdicts_come(opened, plan, rows):
 
 def test_numbers_are_the_librarys_at_another_level(contexts, rows, tmp_path):
     frame, truth = rows
-    plan = uc.plan_rows(
-        frame, label="y", score="s", budget=20, goal="f1", threshold=0.6, confidence_level=0.8
+    plan = uc.plan_reviews(
+        frame, "s", label="y", budget=20, goal="f1", threshold=0.6, confidence_level=0.8
     )
     write_review_page(plan, tmp_path / "review.html")
     page = contexts().new_page()
@@ -252,7 +252,7 @@ def test_a_thumb_can_answer_on_a_phone(opened):
 def test_a_long_name_of_a_column_leaves_room_for_its_values(contexts, rows, tmp_path):
     name = "a_name_without_a_space_that_is_wider_than_any_telephone_that_was_ever_made"
     frame = rows[0].rename(columns={"<b>id": name})
-    made = uc.plan_rows(frame, label="y", score="s", budget=4, threshold=0.6, keep=[name, "note"])
+    made = uc.plan_reviews(frame, "s", label="y", budget=4, threshold=0.6, keep=[name, "note"])
     path = tmp_path / "review.html"
     write_review_page(made, path)
     page = contexts(width=390, has_touch=True, color_scheme="dark").new_page()
@@ -266,8 +266,8 @@ def test_a_long_name_of_a_column_leaves_room_for_its_values(contexts, rows, tmp_
 
 
 def test_many_cells_are_merged_and_the_page_says_so(rows, monkeypatch):
-    monkeypatch.setattr(review_page, "MOST_CELLS", 64)
-    made = uc.plan_rows(rows[0], label="y", score="s", budget=10, threshold=0.6)
+    monkeypatch.setattr(review_page, "MOST_PAGE_CELLS", 64)
+    made = uc.plan_reviews(rows[0], "s", label="y", budget=10, threshold=0.6)
     counts, merged = page_counts(made)
     assert merged
     assert len(counts.score) < 128

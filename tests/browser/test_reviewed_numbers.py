@@ -100,7 +100,7 @@ def fixed() -> dict[str, Evaluation]:
     plan = uc.plan_reviews(chosen, score, budget=300, **about)
     return {
         "reviews": uc.evaluate(chosen, score, reviews=plan.answered(truth[plan.rows]), **about),
-        "audited": uc.evaluate(known, score, audited=True, threshold=0.5),
+        "audited": uc.evaluate(known, score, assume=uc.RandomAudit(), threshold=0.5),
         "clusters": uc.evaluate(label, score, prevalence=0.15, cluster=customer, **about),
         "clusters, estimated": uc.evaluate(label, score, cluster=customer, **about),
     }

@@ -14,7 +14,7 @@ import pytest
 
 import undercount as uc
 from undercount.checks.percentages import percents_beside
-from undercount.read.requirement import parse_requirement
+from undercount.read.require.requirement import parse_requirement
 from undercount.show.text import case_words, value_words
 from undercount.show.verdict_words import change_words, light_words
 
@@ -65,9 +65,11 @@ def test_page_and_library_say_the_same_of_a_moved_share(
         warnings.simplefilter("ignore")
         moved = uc.evaluate(
             numbers.rebuilt(opened.facts()),
-            unlabeled_prevalence=SHARE,
-            label_purity=evaluation.shares.label_purity,
-            sampling=evaluation.shares.sampling,
+            assume=uc.RandomLabels(
+                unlabeled_prevalence=SHARE,
+                purity=evaluation.shares.label_purity,
+                sampling=evaluation.shares.sampling,
+            ),
             threshold=evaluation.threshold,
         )
     moved = replace(moved, claim=evaluation.verdict.claim)

@@ -53,7 +53,7 @@ def test_ranks_are_compared_as_scipy_does(digits):
 
 def test_an_audit_of_high_scores_alone_meets_and_fails_nothing():
     y, score = audit(0, lambda rank: 0.4 * (rank > 0.8))
-    found = uc.evaluate(y, score, audited=True)
+    found = uc.evaluate(y, score, assume=uc.RandomAudit())
     check = fair_sample(found)
     assert check.level == "fail"
     assert "no random sample of all rows" in check.message
@@ -74,7 +74,7 @@ def test_an_audit_of_high_scores_alone_meets_and_fails_nothing():
     ],
 )
 def test_what_kind_of_audit_it_was(looked, level, words):
-    check = fair_sample(uc.evaluate(*audit(1, looked), audited=True))
+    check = fair_sample(uc.evaluate(*audit(1, looked), assume=uc.RandomAudit()))
     assert check.level == level
     assert words in check.message
 
@@ -90,7 +90,7 @@ def test_random_audits_raise_no_alarm(digits):
 
 def test_every_number_of_an_audit_names_that_it_was_random(tmp_path):
     y, score = audit(3, lambda _: 0.2)
-    found = uc.evaluate(y, score, audited=True, threshold=1.0)
+    found = uc.evaluate(y, score, assume=uc.RandomAudit(), threshold=1.0)
     assert fair_sample(found).level == "ok"
     assert all("random audit" in row.estimate.needs for row in found.rows)
     assert "random audit" in found.best_threshold().gain.needs
@@ -123,7 +123,7 @@ def test_reviews_that_a_plan_drew_need_no_random_audit():
 def test_models_compared_on_an_audit_need_that_it_was_random():
     y, score = audit(3, lambda _: 0.2)
     poor = score + np.random.default_rng(0).normal(scale=2, size=len(score))
-    found = uc.compare(y, {"good": score, "poor": poor}, audited=True)
+    found = uc.compare(y, {"good": score, "poor": poor}, assume=uc.RandomAudit())
     assert "random audit" in found.needs
     verdict = found.require("good.roc_auc > poor.roc_auc")
     assert verdict.outcome == "met"

@@ -11,7 +11,7 @@ from sklearn.model_selection import cross_val_predict
 import undercount as uc
 from undercount.checks.checklist import checklist, warning_checks
 from undercount.checks.flagged import flagged_check
-from undercount.read.requirement import judge_requirement, parse_requirement
+from undercount.read.require.requirement import judge_requirement, parse_requirement
 
 
 def rows(seed=0, n_rows=4000, separation=1.5, prevalence=0.3, frequency=0.5):
@@ -301,7 +301,7 @@ def test_scores_in_single_precision_are_compared_as_exactly_by_every_route():
     single = np.round(score, 1).astype(np.float32)
     chance, days = np.linspace(0.3, 0.8, len(y)), np.arange(len(y)) % 300.0
     found = np.where(y == 1, days + 20, np.nan)
-    models = {"propensity": chance, "threshold": 0.7}
+    models = {"assume": uc.LabelPropensity(chance), "threshold": 0.7}
     for call in (
         lambda s: uc.evaluate(y, s, **models),
         lambda s: uc.compare(y, {"a": s, "b": -s}, **models),
@@ -407,9 +407,10 @@ def test_uc024_of_a_plan(known):
     assert "UC024 warn" in str(found)
     assert not double.checks
     frame = pl.DataFrame({"y": y, "s": single})
-    assert codes(uc.plan_rows(frame, label="y", score="s", **asked).checks) == ["UC024"]
-    rival = uc.plan_reviews(y, meant, other=single, goal="f1_difference", **asked)
-    assert codes(rival.checks) == ["UC024"]
+    assert codes(uc.plan_reviews(frame, "s", label="y", **asked).checks) == ["UC024"]
+    both = {"meant": meant, "single": single}
+    second = uc.plan_reviews(y, both, goal="f1_difference", **asked)
+    assert codes(second.checks) == ["UC024"]
 
 
 def test_uc024_of_monitoring():

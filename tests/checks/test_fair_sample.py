@@ -21,11 +21,11 @@ def check_of(evaluation, code="UC022"):
 
 def test_a_group_that_is_labelled_more_often_is_found():
     truth, y, score, group, _ = rows(0, 0.9)
-    options = {"unlabeled": 0, "prevalence": truth.mean()}
-    check = check_of(uc.evaluate(y, score, covariates=group, **options))
+    assume = uc.RandomLabels(truth.mean(), covariates=group)
+    check = check_of(uc.evaluate(y, score, assume=assume, unlabeled=0))
     assert check.level == "warn"
     assert "the covariate = 3" in check.message
-    assert "propensity" in check.advice
+    assert "assume LabelPropensity(chance)" in check.advice
 
 
 def test_a_group_with_more_labels_than_rows_without_one_is_told_in_plain_numbers():
@@ -33,7 +33,9 @@ def test_a_group_with_more_labels_than_rows_without_one_is_told_in_plain_numbers
     truth = rng.random(3000) < 0.2
     group = np.where(truth & (rng.random(3000) < 0.25), "known", "rest")
     y = truth & (rng.random(3000) < np.where(group == "known", 0.9, 0.3))
-    found = uc.evaluate(y, rng.normal(2 * truth), unlabeled=0, prevalence=0.2, covariates=group)
+    found = uc.evaluate(
+        y, rng.normal(2 * truth), unlabeled=0, assume=uc.RandomLabels(0.2, covariates=group)
+    )
     message = check_of(found).message
     assert "e+0" not in message
     assert int(message.partition(" %")[0].split()[-1]) > 100  # hidden positives that it would need
@@ -42,7 +44,9 @@ def test_a_group_with_more_labels_than_rows_without_one_is_told_in_plain_numbers
 def test_fair_labels_are_no_proof():
     truth, y, score, group, _ = rows(1, 0.0)
     covariates = np.column_stack([group, np.random.default_rng(0).normal(size=len(y))])
-    found = uc.evaluate(y, score, unlabeled=0, prevalence=truth.mean(), covariates=covariates)
+    found = uc.evaluate(
+        y, score, unlabeled=0, assume=uc.RandomLabels(truth.mean(), covariates=covariates)
+    )
     check = check_of(found)
     assert (check.level, "8 groups" in check.message) == ("ok", True)
     assert "That is no proof" in check.message
@@ -60,21 +64,23 @@ def test_chances_say_which_scores_labels_prefer():
     rng = np.random.default_rng(0)
     chance = 1 / (1 + np.exp(1.5 - score))
     y = (truth & (rng.random(len(y)) < chance)).astype(int)
-    found = check_of(uc.evaluate(y, score, unlabeled=0, propensity=chance))
+    found = check_of(uc.evaluate(y, score, unlabeled=0, assume=uc.LabelPropensity(chance)))
     assert (found.level, "prefer high scores" in found.message) == ("info", True)
     equal = np.full(len(y), 0.4)
     y = (truth & (rng.random(len(y)) < equal)).astype(int)
-    assert check_of(uc.evaluate(y, score, unlabeled=0, propensity=equal)).level == "ok"
+    assert (
+        check_of(uc.evaluate(y, score, unlabeled=0, assume=uc.LabelPropensity(equal))).level == "ok"
+    )
 
 
 def test_refusals():
     truth, y, score, group, _ = rows(4, 0.0)
-    options = {"unlabeled": 0, "prevalence": truth.mean()}
+    short = uc.RandomLabels(truth.mean(), covariates=group[:-1])
     with pytest.raises(uc.InputError, match="a row for each of 3,000 rows"):
-        uc.evaluate(y, score, covariates=group[:-1], **options)
+        uc.evaluate(y, score, assume=short, unlabeled=0)
     counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
     with pytest.raises(uc.InputError, match="covariates needs rows in memory"):
-        uc.evaluate(counts, prevalence=truth.mean(), covariates=group)
+        uc.evaluate(counts, assume=uc.RandomLabels(truth.mean(), covariates=group))
 
 
 def check_groups(chance_of, share_of=(0.15, 0.15, 0.15), seed=5, n=3000):
@@ -84,8 +90,8 @@ def check_groups(chance_of, share_of=(0.15, 0.15, 0.15), seed=5, n=3000):
     truth = rng.random(n) < np.array(share_of)[group]
     score = rng.normal(2.0 * truth)
     y = (truth & (rng.random(n) < np.array(chance_of)[group])).astype(int)
-    options = {"unlabeled": 0, "prevalence": truth.mean(), "metrics": ["roc_auc"]}
-    return check_of(uc.evaluate(y, score, covariates=group, **options))
+    assume = uc.RandomLabels(truth.mean(), covariates=group)
+    return check_of(uc.evaluate(y, score, assume=assume, unlabeled=0, metrics=["roc_auc"]))
 
 
 def test_a_group_without_any_label_fails():
@@ -111,7 +117,10 @@ def test_a_group_too_small_to_tell_is_not_called_fair():
     truth, group = rng.random(3000) < 0.15, (np.arange(3000) < 10).astype(int)
     y = (truth & (group == 0) & (rng.random(3000) < 0.5)).astype(int)
     found = uc.evaluate(
-        y, rng.normal(2.0 * truth), unlabeled=0, prevalence=truth.mean(), covariates=group
+        y,
+        rng.normal(2.0 * truth),
+        unlabeled=0,
+        assume=uc.RandomLabels(truth.mean(), covariates=group),
     )
     check = check_of(found)
     assert (check.level, "1 more has no label" in check.message) == ("info", True)

@@ -82,7 +82,7 @@ def test_compare_reads_two_files(apart, scores_apart, capsys):
     assert main([*arguments, "--json", "-"]) == 0
     document = json.loads(capsys.readouterr().out)
     y = np.repeat([1.0, np.nan], [150, 600])
-    told = {"unlabeled_prevalence": 0.3, "sampling": "case-control"}
+    told = {"assume": uc.RandomLabels(unlabeled_prevalence=0.3, sampling="case-control")}
     expected = uc.compare(y, dict(zip(NAMES, scores_apart, strict=True)), **told)
     found = {row["metric"]: row for row in document["differences"]}
     assert {model["sampling"] for model in document["models"]} == {"case-control"}

@@ -92,7 +92,7 @@ def test_the_weakest_link_names_a_command_that_runs(database, capsys, monkeypatc
 
 def test_a_plan_of_an_ibis_table_has_as_many_knots_as_any(database, rows):
     table = ibis.connect(database).table("scored")
-    made = uc.plan_rows(table, label="fraud", score="good", unlabeled=0, threshold=1.2, budget=30)
+    made = uc.plan_reviews(table, "good", label="fraud", unlabeled=0, threshold=1.2, budget=30)
     assert len(set(made.sheet.row.tolist())) == 30
     assert made.counts.n_unlabeled == (rows[0] == 0).sum()
 

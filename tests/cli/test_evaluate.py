@@ -227,19 +227,11 @@ def masked(text):
     return re.sub(r"[0-9]", "#", text)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--audited"], "--gamma does not go with --reviews or --audited"),
-        (["--by", "poor"], "--by does not go with --gamma"),
-        (["--reviews", "none.csv", "--labels", "random"], "the labels count as a fair sample"),
-    ],
-)
-def test_a_bias_of_labels_is_refused_where_it_says_nothing(folder, capsys, options, said):
+def test_a_bias_of_labels_is_refused_where_it_says_nothing(folder, capsys):
     rows = ["evaluate", str(folder / "rows.csv"), "--label", "fraud", "--score", "good"]
-    assert main([*rows, "--threshold", "0.8", "--gamma", "2", *options]) == 2
+    assert main([*rows, "--threshold", "0.8", "--gamma", "2", "--by", "poor"]) == 2
     told = capsys.readouterr()
-    assert said in told.err
+    assert "--by does not go with --gamma" in told.err
     assert told.out == ""
 
 

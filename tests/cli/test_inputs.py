@@ -273,9 +273,11 @@ def test_average_precision_of_impure_labels_sees_every_score(files, single_sampl
         y,
         np.append(labelled, unlabeled),
         unlabeled=0,
-        unlabeled_prevalence=0.25,
-        label_purity=0.8,
-        sampling="single-sample" if single_sample else "case-control",
+        assume=uc.RandomLabels(
+            unlabeled_prevalence=0.25,
+            purity=0.8,
+            sampling="single-sample" if single_sample else "case-control",
+        ),
     )
     assert found == pytest.approx(float(expected), abs=1e-12)
 

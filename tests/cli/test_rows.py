@@ -229,7 +229,9 @@ def test_segments_of_chances(run, table):
     code, output = run(*ask, "--by", "land", "--chance", "e")
     assert code == 0, output
     some = rows[np.arange(len(rows)) % 2 == 0]
-    exact = uc.evaluate(some["y"], some["p"], unlabeled=0, threshold=1, propensity=some["e"])
+    exact = uc.evaluate(
+        some["y"], some["p"], unlabeled=0, threshold=1, assume=uc.LabelPropensity(some["e"])
+    )
     for name in ("recall", "precision"):
         assert f"({exact[name].low:.3f} – {exact[name].high:.3f})" in output
 

@@ -21,9 +21,16 @@ def test_select_recovers_what_the_chosen_rows_hide(tmp_path, capsys):
     arguments = ["select", str(path), "--label", "late", "--score", "risk", "--threshold", "0.5"]
     assert main([*arguments, "--json", str(out)]) == 0
     assert "rows looked at" in capsys.readouterr().out
-    rows = {row["metric"]: row for row in json.loads(out.read_text())["metrics"]}
-    assert rows["prevalence"]["low"] < truth.mean() < rows["prevalence"]["high"]
-    assert rows["prevalence"]["naive"] > 1.3 * truth.mean()
+    (model,) = json.loads(out.read_text())["models"]
+    hidden = model["hidden_share"]
+    assert hidden["low"] < truth[score <= 0].mean() < hidden["high"]
+    assert model["prevalence"] == pytest.approx(truth.mean(), abs=0.03)
+    rows = {row["metric"]: row for row in model["metrics"]}
+    true_recall = (score[truth] >= 0.5).mean()
+    assert rows["recall"]["low"] < true_recall < rows["recall"]["high"]
+    seen = truth & (score > 0)
+    assert rows["recall"]["naive"] == pytest.approx((score[seen] >= 0.5).mean(), abs=1e-9)
+    assert model["fitted"]["method"] == "own-score"
 
 
 def test_select_does_not_recommend_the_method_in_use(tmp_path, capsys):
@@ -51,9 +58,11 @@ def test_checks_of_select_name_options(tmp_path, capsys):
     path = tmp_path / "audit.csv"
     lines = [f"{int(t) if k else ''},{s}" for t, k, s in zip(truth, looked, score, strict=True)]
     path.write_text("y,s\n" + "\n".join(lines) + "\n")
-    assert main(["select", str(path), *COLUMNS, "--distribution", "normal"]) == 3
+    assert main(["select", str(path), *COLUMNS, "--distribution", "normal"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert printed.index("DO NOT REPORT") < printed.index("normality fail") < printed.index("AUC")
+    assert "Verdict not supported · ROC AUC" in printed
+    assert "Nothing can be claimed while normality stands" in printed
+    assert "(normality fail)" in printed
     assert "Use --distribution empirical (the default) or 'copula'" in printed
 
 
@@ -176,17 +185,19 @@ def test_select_chooses_the_scale_of_probabilities_and_says_so(probabilities, ca
     out = path.with_suffix(".json")
     assert main(["select", str(path), *COLUMNS, "--link", "logit", "--json", str(out)]) == 0
     printed = capsys.readouterr().out
-    assert "· logit of the score" in printed
-    assert "DO NOT REPORT" not in printed
+    assert "on the logit of the score" in " ".join(printed.split())
+    assert "not supported" not in printed
     facts = json.loads(out.read_text())
-    assert facts["schema"] == "undercount/selection/1"
-    assert (facts["scale"], facts["link"], facts["reportable"]) == ("logit", "logit", True)
-    found = next(row for row in facts["metrics"] if row["metric"] == "roc_auc")
+    assert facts["schema"] == "undercount/evaluation/1"
+    (model,) = facts["models"]
+    fitted = {"method": "own-score", "distribution": "empirical", "link": "logit"}
+    assert model["fitted"] == fitted | {"scale": "logit", "selection_scale": "score"}
+    found = next(row for row in model["metrics"] if row["metric"] == "roc_auc")
     assert found["low"] < area < found["high"]
 
 
 @pytest.mark.parametrize("bound", [0.5, 0.999])
-def test_a_failed_check_comes_first_and_forbids_the_numbers(probabilities, capsys, bound):
+def test_a_failed_check_forbids_any_claim(probabilities, capsys, bound):
     """They neither meet a requirement nor fail it, as in evaluate and compare."""
     path, _ = probabilities
     out, page = path.with_suffix(".json"), path.with_suffix(".html")
@@ -194,14 +205,13 @@ def test_a_failed_check_comes_first_and_forbids_the_numbers(probabilities, capsy
     arguments += ["--require", f"roc_auc >= {bound}"]
     assert main([*arguments, "--json", str(out), "--html", str(page)]) == 3
     printed = capsys.readouterr().out
-    assert printed.index("DO NOT REPORT") < printed.index("outcome-shape fail")
-    assert printed.index("outcome-shape fail") < printed.index("ROC AUC")
+    assert "(outcome-shape fail)" in printed
     assert f"inconclusive: s: roc_auc >= {bound}" in printed
-    facts = json.loads(out.read_text())
-    assert not facts["reportable"]
-    assert facts["checks"][0]["level"] == "fail"
+    (model,) = json.loads(out.read_text())["models"]
+    assert model["verdict"]["light"] == "unsupported"
+    assert model["verdict"]["reason"] == "outcome-shape"
     text = page.read_text()
-    assert text.index("Do not report these numbers") < text.index("<table>")
+    assert text.index("outcome-shape") < text.index("<table>")
     assert "http" not in text.replace("http-equiv", "")
     assert "<script" not in text
 
@@ -222,9 +232,9 @@ def test_an_extrapolation_over_most_rows_neither_meets_nor_fails(probabilities, 
     assert main([*arguments, "--require", f"roc_auc >= {bound}"]) == 3
     printed = capsys.readouterr().out
     assert "because 61% of the rows lie beyond every score" in " ".join(printed.split())
-    assert printed.index("extrapolation warn") < printed.index("of all rows are positive")
+    assert "the rows looked at leave it open" in printed
     text = page.read_text()
-    assert text.index("lie beyond every score") < text.index("of all rows are positive")
+    assert text.index("lie beyond every score") < text.index("<table>")
 
 
 @pytest.mark.parametrize("cut", [0.3, 0.8])
@@ -254,7 +264,8 @@ def test_the_page_escapes_what_a_user_named(audit):
     text = page.read_text()
     assert "&lt;q&gt;s" in text
     assert "<q>s" not in text
-    assert text.count("<path") == 5
+    assert text.count('class="band') == 1
+    assert text.count('class="line') == 2
 
 
 @pytest.mark.parametrize(("score", "features"), [("rf", ["rf"]), ("lr", ["x0", "lr"])])
@@ -307,18 +318,17 @@ def test_a_hidden_choice_says_what_it_supposes_without_any_requirement(tmp_path,
     arguments = ["select", str(path), *COLUMNS, "--method", "unobserved"]
     assert main([*arguments, "--json", str(out), "--html", str(page)]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    said = "All of it needs: jointly normal unseen parts."
-    assert said in printed
+    assert "jointly normal unseen parts" in printed
+    assert "the rows looked at leave it open" in printed
     assert "normal-shape warn" in printed
     assert "--features" in printed
-    facts = json.loads(out.read_text())
-    assert {need for row in facts["metrics"] for need in row["needs"]} == {
-        "jointly normal unseen parts"
-    }
+    (facts,) = json.loads(out.read_text())["models"]
+    needs = {need for row in facts["metrics"] for need in row["needs"]}
+    assert needs == {"jointly normal unseen parts", "right labels"}
     assert "normal-shape" in {check["code"] for check in facts["checks"]}
-    head = page.read_text().split("<table>")[0]
-    assert said in head
-    assert "rest on that shape alone" in head
+    text = page.read_text()
+    assert "jointly normal unseen parts" in text
+    assert "rest on that shape alone" in text
 
 
 @pytest.mark.parametrize(("sign", "code"), [(">=", 0), ("<=", 1)])

@@ -159,7 +159,7 @@ def take_tables(doors: Doors) -> Doors:
 @pytest.mark.parametrize("negatives", [False, True])
 def test_resamples_are_the_same_at_every_door(doors_of: Finder, *, negatives: bool) -> None:
     doors = take_tables(doors_of(1, negatives))
-    check_doors(doors, prevalence_interval="bootstrap", n_resamples=20)
+    check_doors(doors, assume=uc.RandomLabels(interval="bootstrap", n_resamples=20))
 
 
 ESTIMATORS: dict[str, Callable[[], Any]] = {
@@ -208,7 +208,7 @@ def test_wrong_labels_are_estimated_the_same_from_every_score(
 ) -> None:
     doors = take_tables(doors_of(digits, False))
     doors.pop("compact counts")  # impure labels need every score
-    check_doors(doors, label_purity=0.9)
+    check_doors(doors, assume=uc.RandomLabels(purity=0.9))
 
 
 @pytest.mark.parametrize("kind", ["AlphaMaxN", "NoisyComposition", "NoisyConsensus"])

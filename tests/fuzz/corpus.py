@@ -78,7 +78,7 @@ CORPUS = [
             "y": [1, 0],
             "score": [0.0, 0.0],
             "unlabeled": 0,
-            "label_purity": 0.99,
+            "purity": 0.99,
             "unlabeled_prevalence": 0.5,
         },
     ),
@@ -89,8 +89,8 @@ CORPUS = [
         "metrics",
         {"metric": "f1", **MORE, "prevalence": 0.5, "threshold": 6.0, "interval": np.array([])},
     ),
-    ("metrics", {"metric": "kappa", **ROWS, "prevalence": 0.5, "label_purity": [], "threshold": 1}),
-    ("metrics", {"metric": "lift_auc", **MORE, "label_frequency": 3 / 8, "label_purity": 0.99}),
+    ("metrics", {"metric": "kappa", **ROWS, "prevalence": 0.5, "purity": [], "threshold": 1}),
+    ("metrics", {"metric": "lift_auc", **MORE, "label_frequency": 3 / 8, "purity": 0.99}),
     (
         "metrics",
         {

@@ -238,11 +238,11 @@ class ReviewsMachine(RuleBasedStateMachine):
     @rule(labels=st.sampled_from(["any", "any", "random"]), sequential=st.booleans())
     def evaluate(self, labels: str, sequential: bool) -> None:
         """Evaluate what is known so far; where all is known the truth is found."""
-        asked = {"reviews": self.reviews, "labels": labels, "sequential": sequential}
+        assume = uc.Reviewed(self.reviews, labels=labels, sequential=sequential)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
-                found = uc.evaluate(self.y, self.score, **asked, **self.options)
+                found = uc.evaluate(self.y, self.score, assume=assume, **self.options)
         except InputError:
             return
         for row in found.rows:

@@ -59,7 +59,10 @@ def answers() -> Iterator[tuple[str, object]]:
     yield "evaluation", uc.evaluate(**at)
     yield "range", uc.evaluate(**{**at, "prevalence": (0.2, 0.4)})
     chances = 0.3 + 0.1 * RNG.random(120)
-    yield "chances", uc.evaluate(Y, SCORE, unlabeled=0, propensity=chances, threshold=0.5)
+    yield (
+        "chances",
+        uc.evaluate(Y, SCORE, unlabeled=0, assume=uc.LabelPropensity(chances), threshold=0.5),
+    )
     yield "segments", uc.evaluate(**at, by=["a", "b"] * 60)
     yield "plan", uc.plan_reviews(**at, budget=30)
     rest = {"unlabeled": 0, "prevalence": 0.35, "threshold": 0.5}

@@ -20,8 +20,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "a share": {"prevalence": 0.45},
     "a range": {"prevalence": (0.4, 0.5)},
     "an error": {"unlabeled_prevalence": uc.Estimate(0.3, 0.2, 0.4, 0.05)},
-    "impure": {"prevalence": 0.45, "label_purity": 0.9},
-    "case-control": {"prevalence": 0.3, "sampling": "case-control"},
+    "impure": {"assume": uc.RandomLabels(0.45, purity=0.9)},
+    "case-control": {"assume": uc.RandomLabels(0.3, sampling="case-control")},
     "population": {"label_frequency": 0.4, "target": "population"},
 }
 

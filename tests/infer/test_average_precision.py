@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics import average_precision_score
 
 import undercount as uc
 from undercount.infer.area_gradients import (
@@ -54,6 +55,28 @@ def test_jackknife_leaves_each_label_out_in_turn():
         left_out.append(over_pairs(label, WEIGHT, 9.0))
     expected = 3 * np.var(left_out)  # (n - 1)/n times the sum of squares of four
     assert jackknife_variance(counts, design) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("prevalence", [0.05, 4 / 9, 0.9])
+def test_elsewhere_positives_and_negatives_count_otherwise(prevalence):
+    # All positives are labelled, so that scikit-learn knows the truth there.
+    counts, design = designed(np.ones(9), positives=4.0)
+    there = np.where(LABEL == 1, prevalence * 9 / 4, (1 - prevalence) * 9 / 5)
+    expected = average_precision_score(LABEL, SCORE, sample_weight=there)
+    found = unbiased_average_precision(counts, design, prevalence)
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("sampling", ["single-sample", "case-control"])
+@pytest.mark.parametrize("purity", [1.0, 0.9])
+def test_elsewhere_is_here_at_the_same_prevalence(sampling, purity):
+    y, score, _ = simulated()
+    counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
+    design = design_of(counts, uc.Shares(0.3, purity, sampling), sampling, "population")
+    here, own = unbiased_average_precision(counts, design), float(design.mixing.prevalence)
+    assert unbiased_average_precision(counts, design, own) == pytest.approx(here, rel=1e-12)
+    nearby = unbiased_average_precision(counts, design, own * (1 + 1e-9))
+    assert nearby == pytest.approx(here, rel=1e-6)
 
 
 @pytest.mark.parametrize("factor", EQUAL)

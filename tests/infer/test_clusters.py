@@ -188,6 +188,8 @@ def test_refusals():
     with pytest.raises(uc.InputError, match="counts do not say which rows belong together"):
         uc.evaluate(counts, prevalence=truth.mean(), cluster=cluster)
     with pytest.raises(uc.InputError, match="which resamples rows"):
-        uc.evaluate(y, score, unlabeled=0, cluster=cluster, prevalence_interval="bootstrap")
+        uc.evaluate(
+            y, score, unlabeled=0, cluster=cluster, assume=uc.RandomLabels(interval="bootstrap")
+        )
     with pytest.raises(uc.InputError, match="method='direct'"):
         uc.metrics.roc_auc(y, score, method="indirect", cluster=cluster, **options)

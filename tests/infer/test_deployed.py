@@ -128,7 +128,9 @@ def test_refusals():
 
 def deployed(seed=0, **options):
     _, y, score = rows(seed)
-    asked = {"prevalence": 0.2, "threshold": 1.0, "deploy_prevalence": 0.01, **options}
+    asked = {"threshold": 1.0, "deploy_prevalence": 0.01, **options}
+    if "assume" not in options:
+        asked.setdefault("prevalence", 0.2)
     return uc.evaluate(y, score, unlabeled=0, **asked)
 
 
@@ -149,7 +151,7 @@ def test_a_requirement_is_judged_where_the_model_will_work():
     assert "where" not in str(here.require("precision >= 0.3"))
 
 
-@pytest.mark.parametrize("options", [{}, {"propensity": np.full(4000, 0.5), "prevalence": None}])
+@pytest.mark.parametrize("options", [{}, {"assume": uc.LabelPropensity(np.full(4000, 0.5))}])
 def test_every_form_says_where_a_claim_is_judged(options, tmp_path):
     claiming = deployed(**options).claiming("precision >= 0.3")
     assert claiming.verdict.light == "unsupported"

@@ -63,7 +63,9 @@ def test_an_estimator_gives_the_same_intervals_fitted_or_not():
             assert two.estimate.low == pytest.approx(one.estimate.low, abs=1e-9)
             assert two.estimate.high == pytest.approx(one.estimate.high, abs=1e-9)
     # In a comparison the second model takes the share from the first, interval and all.
-    pair = uc.compare(y, {"a": score, "b": score + 0.0}, unlabeled=0, prevalence_interval=None)
+    pair = uc.compare(
+        y, {"a": score, "b": score + 0.0}, unlabeled=0, assume=uc.RandomLabels(interval=None)
+    )
     ends = [[row.estimate.interval for row in e.rows] for e in pair.evaluations.values()]
     assert ends[0] == ends[1]
 

@@ -46,9 +46,14 @@ def test_weights_that_add_up_in_another_order_are_still_all_of_them(metric, puri
         weight = np.random.default_rng(seed).random(len(y))
         with pytest.warns(uc.UndefinedMetricWarning, match=metric):
             found = getattr(metrics, metric)(
-                y, score, threshold=float(score[y != 0].min()), unlabeled_prevalence=0.17,
-                label_purity=purity, sampling="case-control", sample_weight=weight,
-            )  # fmt: skip
+                y,
+                score,
+                threshold=float(score[y != 0].min()),
+                assume=uc.RandomLabels(
+                    unlabeled_prevalence=0.17, purity=purity, sampling="case-control"
+                ),
+                sample_weight=weight,
+            )
         assert math.isnan(found.value)
 
 
@@ -75,12 +80,18 @@ def test_a_label_above_every_row_of_the_target_says_nothing_of_precision(target)
     # One of 12 labels lies above all 20 unlabeled rows: of the target no row is flagged.
     y = [1] * 12 + [0] * 4 + [-1] * 20
     score = [9.0, *np.linspace(1, 3, 11), 0, 0.1, 0.2, 0.3, *np.linspace(-2, 2.5, 20)]
-    options = {"unlabeled": -1, "sampling": "case-control", "threshold": 5.0, "target": target}
+    options = {
+        "unlabeled": -1,
+        "threshold": 5.0,
+        "target": target,
+    }
     for share in (0.1, 0.2, 0.3):
         for purity in (1.0, 0.9):
-            shares = {"unlabeled_prevalence": share, "label_purity": purity}
-            precision = uc.metrics.precision(y, score, **shares, **options)
-            mcc = uc.metrics.mcc(y, score, **shares, **options)
+            assume = uc.RandomLabels(
+                unlabeled_prevalence=share, purity=purity, sampling="case-control"
+            )
+            precision = uc.metrics.precision(y, score, assume=assume, **options)
+            mcc = uc.metrics.mcc(y, score, assume=assume, **options)
             assert (precision.low, precision.high) == (0, 1)
             assert (mcc.low, mcc.high) == (-1, 1)
 
@@ -128,8 +139,8 @@ def test_a_geometric_mean_below_zero_is_not_hidden():
 def test_no_positive_among_the_target_leaves_recall_open_and_accuracy_known(purity):
     y = [1] * 15 + [None] * 24
     score = [1] * 2 + [0] * 13 + [1] * 5 + [0] * 19
-    options = {"unlabeled_prevalence": 0.0, "sampling": "case-control", "target": "dataset"}
-    options["label_purity"] = purity
+    assume = uc.RandomLabels(unlabeled_prevalence=0.0, purity=purity, sampling="case-control")
+    options = {"assume": assume, "target": "dataset"}
     recall = uc.metrics.recall(y, score, threshold=1, **options)
     accuracy = uc.metrics.accuracy(y, score, threshold=1, **options)
     assert (recall.low, recall.high) == (0, 1)

@@ -272,7 +272,7 @@ def test_bad_input(drawn):
             uc.biased_recall(counts, uc.Shares(0.2), ratio, 0.8)
     with pytest.raises(uc.InputError, match="confidence_level"):
         uc.biased_auc(counts, uc.Shares(0.2), 2.0, confidence_level=95)
-    with pytest.raises(uc.InputError, match=r"needs pure labels; label_purity is 0\.9"):
+    with pytest.raises(uc.InputError, match=r"needs pure labels; purity is 0\.9"):
         uc.biased_auc(counts, uc.Shares(0.2, 0.9), 2.0)
     assert math.isnan(uc.break_even(counts, uc.Shares(0.2, 0.9), "roc_auc", 0.5).odds_ratio)
     with pytest.raises(uc.InputError, match="followed for"):

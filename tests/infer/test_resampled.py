@@ -36,11 +36,13 @@ def test_share_and_counts_move_together(rows):
         y,
         score,
         unlabeled=0,
-        unlabeled_prevalence=HeadRatio(n_resamples=0),
-        sampling="case-control",
+        assume=uc.RandomLabels(
+            unlabeled_prevalence=HeadRatio(n_resamples=0),
+            sampling="case-control",
+            interval="bootstrap",
+            n_resamples=40,
+        ),
         threshold=1.0,
-        prevalence_interval="bootstrap",
-        n_resamples=40,
     )
     precision = next(row.estimate for row in found.rows if row.metric == "precision")
     assert precision.value == pytest.approx(0.5, abs=1e-9)
@@ -58,11 +60,12 @@ def test_share_and_counts_move_together(rows):
 def test_bootstrap_of_the_default_estimator(rows):
     y, score = rows
     told = []
-    options = {"unlabeled": 0, "threshold": 1.0, "n_resamples": 30}
+    options = {"unlabeled": 0, "threshold": 1.0}
+    alone, both = (uc.RandomLabels(interval=k, n_resamples=30) for k in ("bootstrap", "combined"))
     plain = uc.evaluate(y, score, unlabeled=0, threshold=1.0)
-    found = uc.evaluate(y, score, prevalence_interval="bootstrap", progress=told.append, **options)
-    wide = uc.evaluate(y, score, prevalence_interval="combined", **options)
-    again = uc.evaluate(y, score, prevalence_interval="bootstrap", **options)
+    found = uc.evaluate(y, score, assume=alone, progress=told.append, **options)
+    wide = uc.evaluate(y, score, assume=both, **options)
+    again = uc.evaluate(y, score, assume=alone, **options)
     assert again.to_json() == found.to_json()
     assert told == pytest.approx(np.arange(1, 31) / 30)
     values = [e.shares.unlabeled_prevalence for e in (plain, found, wide)]
@@ -112,9 +115,12 @@ def test_combined_interval_of_the_share_holds_both():
 
 
 BAD = {
-    "kind": ({"prevalence_interval": "jackknife"}, "must be one of calibrated, bootstrap"),
-    "given": ({"prevalence_interval": "bootstrap", "prevalence": 0.3}, "prevalence was given"),
-    "few": ({"prevalence_interval": "bootstrap", "n_resamples": 5}, "at least 20; got 5"),
+    "kind": (
+        {"assume": uc.RandomLabels(interval="jackknife")},
+        "must be one of calibrated, bootstrap",
+    ),
+    "given": ({"assume": uc.RandomLabels(0.3, interval="bootstrap")}, "prevalence was given"),
+    "few": ({"assume": uc.RandomLabels(interval="bootstrap", n_resamples=5)}, "at least 20; got 5"),
 }
 
 

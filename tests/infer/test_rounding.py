@@ -24,7 +24,7 @@ def ask(kind, order=None, factor=None):
         weight = None if factor is None else np.full(len(at), factor)
         y, options = rows.FAIR[order], {"reviews": replace(seen, rows=at, weight=weight)}
     else:
-        y, options = rows.AUDITED[order], {"audited": True}
+        y, options = rows.AUDITED[order], {"assume": uc.RandomAudit()}
     scores = {"one": rows.SCORE[order], "other": rows.OTHER[order]}
     found = []
     if factor is None:

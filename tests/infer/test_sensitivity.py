@@ -1,11 +1,13 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import undercount as uc
+from undercount.infer.area_gradients import unbiased_average_precision
+from undercount.infer.mixture import design_of
 from undercount.infer.sensitivity import (
-    AREAS,
     AreaSums,
     largest_share,
     metric_value,
@@ -164,8 +166,7 @@ def test_everything_is_said_where_chance_puts_recall_above_1(complete, tmp_path)
     y, score = complete
     options = {
         "unlabeled": 0,
-        "unlabeled_prevalence": 0.3,
-        "label_purity": 0.995,
+        "assume": uc.RandomLabels(unlabeled_prevalence=0.3, purity=0.995),
         "threshold": 1.0,
     }
     evaluation = uc.evaluate(y, score, **options)
@@ -207,9 +208,15 @@ def test_areas_at_many_shares_are_those_of_each_curve(sampling, purity, known):
     shares = uc.Shares(0.1, purity, sampling)
     hidden = np.array([0.0, 0.1, 0.25, 0.6])
     sums = AreaSums(counts, shares)
-    for metric in AREAS:
+    for metric in ("roc_auc", "lift_auc"):
         one_by_one = [
             getattr(uc.mixture_curve(counts, uc.Shares(a, purity, sampling), clean=False), metric)
             for a in hidden
         ]
         assert sums.at(metric, hidden, purity) == pytest.approx(one_by_one, rel=1e-13, abs=1e-13)
+    design = design_of(counts, shares, sampling, "population")
+    one_by_one = [
+        unbiased_average_precision(counts, replace(design, value=share)) for share in hidden[1:]
+    ]
+    together = sums.at("average_precision", hidden[1:], purity)
+    assert together == pytest.approx(one_by_one, rel=1e-12)

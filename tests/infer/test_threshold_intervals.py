@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.infer.estimate_metric import estimate_metric
+from undercount.curve import PARAMETRIC
+from undercount.infer.estimate_metric import estimate_metric, estimate_metrics
 from undercount.infer.heads import HeadCounts, RatePoint
 from undercount.infer.mixture import MixtureDesign, design_of
 from undercount.infer.threshold_intervals import certain_limits, threshold_interval
@@ -92,3 +93,23 @@ def test_more_positives_than_rows_are_never_assumed():
             found = estimate_metric(counts, shares, metric, threshold=1, target=target)
             assert not math.isnan(found.low), metric
             assert found.low <= found.value <= found.high, metric
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("target", ["dataset", "population"])
+@pytest.mark.parametrize("purity", [1.0, 0.9])
+@pytest.mark.parametrize("place", [{"threshold": 0.8}, {"top": 70}])
+def test_many_metrics_together_are_each_by_itself(target, purity, place):
+    rng = np.random.default_rng(2)
+    truth = rng.random(400) < 0.4
+    y = np.where(truth & (rng.random(400) < 0.5), 1, -1)
+    y[np.flatnonzero(~truth)[:20]] = 0
+    counts = uc.ScoreCounts.from_rows(y, rng.normal(1.5 * truth), unlabeled=-1)
+    shares = uc.Shares(0.25, purity)
+    names = [name for name in THRESHOLD_METRICS if name not in PARAMETRIC]
+    together = estimate_metrics(counts, shares, names, target=target, **place)
+    for name, found in zip(names, together, strict=True):
+        alone = estimate_metric(counts, shares, name, target=target, **place)
+        numbers = [[e.value, e.low, e.high, e.standard_error] for e in (found, alone)]
+        assert numbers[0] == pytest.approx(numbers[1], rel=1e-12, nan_ok=True), name
+        assert (found.needs, found.method) == (alone.needs, alone.method)

@@ -59,9 +59,9 @@ def test_by_default_as_many_as_are_labelled():
 def test_an_audit_tells_of_the_highest_rows_what_evaluate_does(seed, digits):
     rng, truth, scores = rows(3000, seed, digits)
     y = np.where(rng.random(len(truth)) < 0.1, truth, np.nan)
-    found = uc.compare(y, scores, audited=True, top=60)
+    found = uc.compare(y, scores, assume=uc.RandomAudit(), top=60)
     for name, score in scores.items():
-        alone = uc.evaluate(y, score, audited=True, top=60)
+        alone = uc.evaluate(y, score, assume=uc.RandomAudit(), top=60)
         for metric in ("precision", "recall"):
             given, expected = found.workload.estimates[name][metric], alone.estimate(metric, top=60)
             ends = (given.value, given.low, given.high)
@@ -98,7 +98,7 @@ def test_reviews_tell_of_the_highest_rows_if_asked():
 def test_an_audit_of_a_population_has_no_highest_rows_unless_asked():
     rng, truth, scores = rows(2000)
     y = np.where(rng.random(len(truth)) < 0.2, truth, np.nan)
-    assert uc.compare(y, scores, audited=True, target="population").workload is None
+    assert uc.compare(y, scores, assume=uc.RandomAudit(), target="population").workload is None
 
 
 def test_the_error_of_these_rows_by_every_choice_of_labels():

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import log_ndtr
 from scipy.stats import binom
+from tests.assume.selection.fitting import Selected
 
 import undercount as uc
 from undercount.assume.selection.gaussian_curve import gaussian_auc, gaussian_rates
-from undercount.assume.selection.model import SelectionModel
 from undercount.theory.bands import cdf_band
 
 EXACT = {"rel": 1e-12, "abs": 1e-12}
@@ -77,7 +77,7 @@ def test_28_equation_14_is_a_probit(seed, correlation, star):
     score = rng.normal(size=300)
     latent = correlation * score + np.sqrt(1 - correlation**2) * rng.normal(size=300)
     y = np.where(score >= -0.3, (latent > star).astype(float), np.nan)
-    model = SelectionModel("own-score").fit(score, y)
+    model = Selected("own-score").fit(score, y)
     a = (score - score.mean()) / score.std()
     seen = ~np.isnan(y)
     a, sign = a[seen], 2 * y[seen] - 1
@@ -91,7 +91,7 @@ def test_28_equation_14_is_a_probit(seed, correlation, star):
         method="Nelder-Mead",
         options={"xatol": 1e-10, "fatol": 1e-12, "maxiter": 4000},
     )
-    found = minus_log_likelihood(model.correlation_, model.latent_threshold_)
+    found = minus_log_likelihood(model.correlation, model.latent_threshold)
     assert found == pytest.approx(best.fun, rel=1e-9)
-    assert model.correlation_ == pytest.approx(np.tanh(best.x[0]), abs=1e-5)
-    assert model.latent_threshold_ == pytest.approx(best.x[1], abs=1e-5)
+    assert model.correlation == pytest.approx(np.tanh(best.x[0]), abs=1e-5)
+    assert model.latent_threshold == pytest.approx(best.x[1], abs=1e-5)

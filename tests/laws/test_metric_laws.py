@@ -26,8 +26,8 @@ REGISTRY["net_benefit"]["chance"] = 0.2
 REGISTRY["partial_roc_auc"]["max_fpr"] = 0.4
 SHARES = (
     {"unlabeled_prevalence": 0.2},
-    {"unlabeled_prevalence": 0.2, "sampling": "case-control"},
-    {"unlabeled_prevalence": 0.2, "label_purity": 0.9},
+    {"assume": uc.RandomLabels(unlabeled_prevalence=0.2, sampling="case-control")},
+    {"assume": uc.RandomLabels(unlabeled_prevalence=0.2, purity=0.9)},
 )
 LABELS = {1: 1.0, 0: 0.0, -1: np.nan}
 

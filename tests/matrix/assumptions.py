@@ -1,10 +1,8 @@
-"""The rows of the matrix: each assumption as the arguments by which a user states it.
+"""The rows of the matrix: each assumption as the object by which a user states it.
 
-Nothing here knows of a feature. What has another interface than `evaluate` (`SelectionModel`) gets
-an adapter that offers the same questions, as far as there are any.
+Nothing here knows of a feature.
 """
 
-import json
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -15,9 +13,6 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.matrix import rows
 
 import undercount as uc
-from undercount.assume.builder import assumption_of
-from undercount.infer.metric_row import MetricRow
-from undercount.show.selection import SelectionReport, selection_document, selection_page
 
 POINT_METRICS = ("recall", "precision", "f1", "specificity", "accuracy", "mcc")
 AREAS = ("roc_auc", "average_precision", "lift_auc")
@@ -30,12 +25,11 @@ class AbsentError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Assumption:
-    """Labels, and the arguments that say how they came about."""
+    """Labels, and what is assumed of how they came about."""
 
     name: str
     labels: Any
-    options: dict[str, Any] = field(default_factory=dict)
-    plan_options: dict[str, Any] | None = None  # where a plan takes fewer
+    assume: Any = None
     results: dict[Any, Any] = field(default_factory=dict)  # equal calls are made once
 
     def evaluate(self, y=None, score=None, **more):
@@ -49,18 +43,15 @@ class Assumption:
 
     def monitor(self, **more):
         """Follow the rows over time; dates of labels are told by the assumption alone."""
-        options = dict(self.options)
-        assumed = assumption_of(options)
+        assumed = self.assume or uc.RandomLabels()
         dates = {} if assumed.dates else {"observed": rows.OBSERVED, "label": self.labels}
         return uc.monitor(rows.SCORE, assume=assumed, **dates, **more)
 
     def measure(self, metric, **more):
-        assumed = assumption_of(self.options)
-        return getattr(uc.metrics, metric)(self.labels, rows.SCORE, assume=assumed, **more)
+        return getattr(uc.metrics, metric)(self.labels, rows.SCORE, assume=self.assume, **more)
 
     def plan(self, **more):
-        assumed = assumption_of(self.options)
-        return uc.plan_reviews(self.labels, rows.SCORE, assume=assumed, **more)
+        return uc.plan_reviews(self.labels, rows.SCORE, assume=self.assume, **more)
 
     def display(self, display, **more):
         """Make a display of the evaluation at the threshold."""
@@ -71,7 +62,7 @@ class Assumption:
     def score(self, metric, **more):
         """Score a model on scikit-learn's road, where -1 means unlabeled."""
         labels = np.nan_to_num(self.labels, nan=-1)
-        scorer = uc.make_scorer(metric, assume=assumption_of(self.options), **more)
+        scorer = uc.make_scorer(metric, assume=self.assume, **more)
         return scorer(ScoreColumn().fit(None, None), rows.SCORE[:, np.newaxis], labels)
 
     def once(self, name, ask):
@@ -81,15 +72,15 @@ class Assumption:
         return self.results[name]
 
     def _call(self, function, *given, **more):
-        options = self.options
-        if "reviews" in options and more.get("sample_weight") is not None:  # they have their own
-            seen = options["reviews"]
-            weight = np.asarray(more["sample_weight"])[seen.rows]
-            options = {**options, "reviews": replace(seen, weight=weight)}
+        assume, weight = self.assume, more.get("sample_weight")
+        if isinstance(assume, uc.Reviewed) and weight is not None:  # reviews have their own
+            reviews = assume.reviews
+            own = replace(reviews, weight=np.asarray(weight)[reviews.rows])
+            assume = replace(assume, reviews=own)
         key = (function, *map(_key, given), *sorted((name, _key(v)) for name, v in more.items()))
         if key not in self.results:
             try:
-                self.results[key] = function(*given, **{**options, **more})
+                self.results[key] = function(*given, assume=assume, **more)
             except (uc.InputError, TypeError) as error:
                 self.results[key] = error
         result = self.results[key]
@@ -117,77 +108,6 @@ class ScoreColumn(ClassifierMixin, BaseEstimator):
         return np.asarray(X)[:, 0]
 
 
-class SelectionAssumption(Assumption):
-    """A selection model, which has an interface of its own."""
-
-    def evaluate(self, y=None, score=None, *, threshold=None, **more):
-        if y is not None or more:
-            raise AbsentError(", ".join(["counts"] * (y is not None) + sorted(more)))
-        return SelectionView(self._fit(rows.SCORE if score is None else score), threshold)
-
-    def compare(self, models=None, **more):  # noqa: ARG002 - whatever is asked
-        raise AbsentError("compare")
-
-    def monitor(self, **more):  # noqa: ARG002
-        raise AbsentError("monitor")
-
-    def measure(self, metric, **more):  # noqa: ARG002
-        raise AbsentError("uc.metrics")
-
-    def score(self, metric, **more):  # noqa: ARG002
-        raise AbsentError("scorers")
-
-    def plan(self, **more):  # noqa: ARG002
-        raise AbsentError("plan")
-
-    def _fit(self, score):
-        options = dict(self.options)
-        columns = {"X": options.pop("X")} if "X" in options else {}
-        model = uc.SelectionModel(**options, random_state=0)
-        return self.once(_key(score), lambda: model.fit(score, self.labels, **columns))
-
-
-class SelectionView:
-    """The questions of an evaluation that a selection model answers."""
-
-    def __init__(self, model, threshold):
-        self.model, self.threshold, self.name = model, threshold, "score"
-
-    def __getattr__(self, name):
-        raise AbsentError(name)
-
-    def estimate(self, metric, threshold=None, **more):
-        if more or metric == "average_precision":  # by the bootstrap alone
-            raise AbsentError(", ".join(sorted(more)) or metric)
-        return self.model.interval(metric, threshold)
-
-    def __getitem__(self, metric):
-        return self.estimate(metric, self.threshold if metric in POINT_METRICS else None)
-
-    @property
-    def rows(self):
-        metrics = [*(m for m in METRICS if m != "average_precision"), "prevalence"]
-        places = [self.threshold if metric in POINT_METRICS else None for metric in metrics]
-        return [
-            MetricRow(metric, at, np.nan, self.estimate(metric, at))
-            for metric, at in zip(metrics, places, strict=True)
-        ]
-
-    def to_json(self):
-        return json.dumps({"models": [selection_document(self._report())]})
-
-    def to_html(self, path):
-        path.write_text(selection_page(self._report(self.model.band())))
-
-    def _report(self, band=None):
-        model = self.model
-        kinds = model.method, model.distribution, model.link, model.scale_, model.selection_scale_
-        return SelectionReport(
-            "score", [], *kinds, model.confidence_level, self.rows, [],
-            model.curve_, model.naive_curve_, band,
-        )  # fmt: skip
-
-
 @cache
 def assumptions(times=1, *, complete=False):
     """Return every assumption by its name.
@@ -202,12 +122,11 @@ def assumptions(times=1, *, complete=False):
     fair = rows_of(rows.FAIR)
     reviews = rows.make_reviews(1.0 if complete else 0.25, times)
     answered = [
-        Assumption(f"reviews, labels {labels}", fair, {"reviews": reviews, "labels": labels},
-                   {"reviews": reviews})
+        Assumption(f"reviews, labels {labels}", fair, uc.Reviewed(reviews, labels=labels))
         for labels in ("any", "random")
-    ]  # fmt: skip
+    ]
     known = rows.TRUTH.astype(float) if complete else rows.AUDITED
-    answered.append(Assumption("audited", rows_of(known), {"audited": True}))
+    answered.append(Assumption("audited", rows_of(known), uc.RandomAudit()))
     if complete:
         return {assumption.name: assumption for assumption in answered}
     late = uc.prevalence.LateLabels().fit(
@@ -219,33 +138,33 @@ def assumptions(times=1, *, complete=False):
     looked = rows_of(rows.LOOKED_BY_CHANCE)
     error = uc.Estimate(rows.HIDDEN, rows.HIDDEN - 0.06, rows.HIDDEN + 0.06, 0.03)
     every = [
-        Assumption("prevalence given", fair, {"prevalence": rows.PREVALENCE}),
-        Assumption("range", fair, {"prevalence": (0.34, 0.41)}),
-        Assumption("Estimate", fair, {"unlabeled_prevalence": error}),
-        Assumption("estimated", fair),
+        Assumption("prevalence given", fair, uc.RandomLabels(rows.PREVALENCE)),
+        Assumption("range", fair, uc.RandomLabels((0.34, 0.41))),
+        Assumption("Estimate", fair, uc.RandomLabels(unlabeled_prevalence=error)),
+        Assumption("estimated", fair, uc.RandomLabels()),
         Assumption(
-            "estimated by bootstrap", fair, {"prevalence_interval": "bootstrap", "n_resamples": 20}
+            "estimated by bootstrap", fair, uc.RandomLabels(interval="bootstrap", n_resamples=20)
         ),
         Assumption(
-            "impure",
-            rows_of(rows.IMPURE),
-            {"prevalence": rows.PREVALENCE, "label_purity": rows.PURITY},
+            "impure", rows_of(rows.IMPURE), uc.RandomLabels(rows.PREVALENCE, purity=rows.PURITY)
         ),
-        Assumption("case-control", fair, {"prevalence": rows.HIDDEN, "sampling": "case-control"}),
+        Assumption("case-control", fair, uc.RandomLabels(rows.HIDDEN, sampling="case-control")),
         Assumption(
-            "propensity known", rows_of(rows.BY_CHANCE), {"propensity": rows_of(rows.CHANCE)}
+            "propensity known", rows_of(rows.BY_CHANCE), uc.LabelPropensity(rows_of(rows.CHANCE))
         ),
-        Assumption(
-            "propensity by classifier", looked, {"propensity": tree, "covariates": covariates}
-        ),
-        Assumption("late labels", late.labels_, {"propensity": late}),
+        Assumption("propensity by classifier", looked, uc.LabelPropensity(tree, covariates)),
+        Assumption("late labels", late.labels_, uc.DelayedLabels.of(late)),
         *answered,
-        Assumption("two sources", rows_of(sources.labels_), {"unlabeled_prevalence": sources}),
-        SelectionAssumption(
-            "selection by score", rows_of(rows.LOOKED_BY_SCORE), {"method": "own-score"}
+        Assumption("two sources", rows_of(sources.labels_), uc.RandomLabels(estimator=sources)),
+        Assumption(
+            "selection by score",
+            rows_of(rows.LOOKED_BY_SCORE),
+            uc.SelectedLabels("own-score"),
         ),
-        SelectionAssumption(
-            "selection by columns", looked, {"method": "doubly-robust", "X": covariates}
+        Assumption(
+            "selection by columns",
+            looked,
+            uc.SelectedLabels("doubly-robust", features=covariates),
         ),
     ]
     return {assumption.name: assumption for assumption in every}

@@ -5,7 +5,7 @@ import pytest
 from tests.matrix import failing
 from tests.matrix.assumptions import assumptions
 from tests.matrix.cells import read_golden
-from tests.matrix.laws import EXACT, LAWS, NEAR, VALUE, agree, outcome
+from tests.matrix.laws import EXACT, LAWS, NEAR, ROUGH, VALUE, agree, outcome
 
 import undercount as uc
 
@@ -69,6 +69,8 @@ def test_each_law_is_asked_under_some_assumption():
         (NEAR, 0.0, 1e-4, True),
         (NEAR, 0.0, 3e-4, False),
         (NEAR, 1e-8, 0.0, False),
+        (ROUGH, 0.0, 3e-3, True),
+        (ROUGH, 0.0, 5e-3, False),
         (VALUE, 0.0, 0.1, True),
         (VALUE, 1e-8, 0.0, False),
         (VALUE, np.nan, 0.0, False),
@@ -79,7 +81,7 @@ def test_results_agree_as_closely_as_a_law_says(closeness, value, end, same):
     assert agree(one, other, closeness) is same
 
 
-@pytest.mark.parametrize("closeness", [EXACT, NEAR, VALUE])
+@pytest.mark.parametrize("closeness", [EXACT, NEAR, ROUGH, VALUE])
 def test_a_range_without_a_value_agrees_with_such_a_range_alone(closeness):
     found = uc.Estimate(0.5, 0.4, 0.6).without_value()
     assert agree(found, [None, 0.4, 0.6], closeness)

@@ -11,13 +11,14 @@ from undercount.prevalence import LateLabels
 from undercount.read.evaluation import Evaluation
 
 CUT = 0.5
-# Where reviews, audits, chances or dates determine the prevalence, and what they are called.
+# Where reviews, audits, chances, dates or rows looked at determine the prevalence, and their names.
 DETERMINED = {
     "reviews": "reviews",
     "reviews and random labels": "reviews",
     "audited": "audited rows",
     "propensity": "labelling chances",
     "late labels": "dates of labels",
+    "selected": "rows looked at",
 }
 FREE = [
     "prevalence",
@@ -64,18 +65,28 @@ def _evaluate(name: str, threshold: float, **more: object) -> Evaluation:
     if name == "late labels":
         seen, _, dated, found = draw(np.random.default_rng(3), drift=0.5, n=3000)
         late = LateLabels().fit(seen, found, until=UNTIL)
-        return uc.evaluate(late.labels_, 1 / (1 + np.exp(1 - dated)), propensity=late, **about)
+        return uc.evaluate(
+            late.labels_, 1 / (1 + np.exp(1 - dated)), assume=uc.DelayedLabels.of(late), **about
+        )
     if name == "audited":
-        return uc.evaluate(np.where(drawn["seen"], truth, np.nan), score, audited=True, **about)
+        return uc.evaluate(
+            np.where(drawn["seen"], truth, np.nan), score, assume=uc.RandomAudit(), **about
+        )
+    if name == "selected":
+        looked = score > np.quantile(score, 0.3)
+        y, assume = np.where(looked, truth, np.nan), uc.SelectedLabels("own-score")
+        return uc.evaluate(y, score, assume=assume, **about)
     about["unlabeled"] = 0
     if name in ("reviews", "reviews and random labels"):
         label = drawn["chosen"] if name == "reviews" else label
         plan = uc.plan_reviews(label, score, unlabeled=0, threshold=CUT, budget=250)
-        kind = {"labels": "any" if name == "reviews" else "random"}
-        reviews = plan.answered(truth[plan.rows])
-        return uc.evaluate(label, score, reviews=reviews, **kind, **about)
+        labels = "any" if name == "reviews" else "random"
+        assume = uc.Reviewed(plan.answered(truth[plan.rows]), labels=labels)
+        return uc.evaluate(label, score, assume=assume, **about)
     if name == "propensity":
-        return uc.evaluate(drawn["chosen"], score, propensity=drawn["chance"], **about)
+        return uc.evaluate(
+            drawn["chosen"], score, assume=uc.LabelPropensity(drawn["chance"]), **about
+        )
     if name == "known negatives":
         about["unlabeled"] = None
         label = np.where(label == 1, 1.0, np.where(~truth & drawn["seen"], 0.0, np.nan))
@@ -86,8 +97,10 @@ def _evaluate(name: str, threshold: float, **more: object) -> Evaluation:
         "range": {"prevalence": (0.17, 0.23)},
         "Estimate": {"unlabeled_prevalence": uc.Estimate(0.13, 0.09, 0.17, 0.02)},
         "estimated": {},
-        "impure": {"prevalence": 0.2, "label_purity": 0.86},
-        "case-control": {"unlabeled_prevalence": 0.13, "sampling": "case-control"},
+        "impure": {"assume": uc.RandomLabels(0.2, purity=0.86)},
+        "case-control": {
+            "assume": uc.RandomLabels(unlabeled_prevalence=0.13, sampling="case-control")
+        },
         "weights": {"prevalence": 0.2, "sample_weight": drawn["weight"]},
         "population": {"prevalence": 0.2, "target": "population", "confidence_level": 0.9},
         "clusters": {"prevalence": 0.2, "cluster": drawn["cluster"]},

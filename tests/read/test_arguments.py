@@ -26,8 +26,8 @@ ODD = [
     np.array([0.3]),
     object(),
 ]
-NUMBERS = ["prevalence", "unlabeled_prevalence", "label_frequency", "label_purity"]
-CHOICES = ["sampling", "target", "prevalence_interval", "name", "confidence_level", "threshold"]
+NUMBERS = ["prevalence", "unlabeled_prevalence", "label_frequency"]
+CHOICES = ["target", "name", "confidence_level", "threshold"]
 
 
 @pytest.mark.parametrize("value", ODD, ids=lambda value: str(type(value).__name__))
@@ -38,6 +38,14 @@ def test_an_argument_of_another_type_is_refused(argument, value):
     given = {} if argument in NUMBERS else {"prevalence": 0.3}
     with pytest.raises(InputError, match=r"must be|is \(low, high\)"):
         uc.evaluate(Y, SCORE, unlabeled=0, **(given | {argument: value}))
+
+
+@pytest.mark.parametrize("value", ODD, ids=lambda value: str(type(value).__name__))
+@pytest.mark.parametrize("argument", ["purity", "sampling", "interval"])
+def test_an_argument_of_random_labels_is_refused(argument, value):
+    share = {} if argument == "interval" else {"prevalence": 0.3}
+    with pytest.raises(InputError, match=r"must be|is \(low, high\)"):
+        uc.evaluate(Y, SCORE, unlabeled=0, assume=uc.RandomLabels(**share, **{argument: value}))
 
 
 @pytest.mark.parametrize("value", [*ODD, None, np.nan], ids=lambda value: str(type(value).__name__))

@@ -86,15 +86,15 @@ def test_everything_is_said_where_no_labelled_row_is_flagged(no_label_flagged, t
     assert math.isnan(found.odds_ratio)
 
 
-@pytest.mark.parametrize("options", [{"label_purity": 0.95}, {}])
-def test_everything_is_said_where_no_unlabeled_row_is_flagged(options, tmp_path):
+@pytest.mark.parametrize("purity", [0.95, 1.0])
+def test_everything_is_said_where_no_unlabeled_row_is_flagged(purity, tmp_path):
     # A labelled row above every unlabeled one: no share of positives above 0 fits there.
     y = [1] * 12 + [0] * 4 + [-1] * 20
     score = [9.0, *np.linspace(1, 3, 11), 0, 0.1, 0.2, 0.3, *np.linspace(-2, 2.5, 20)]
-    given = {"unlabeled": -1, "unlabeled_prevalence": 0.2, "sampling": "case-control"}
+    assume = uc.RandomLabels(unlabeled_prevalence=0.2, purity=purity, sampling="case-control")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the intervals
-        evaluation = uc.evaluate(y, score, threshold=5.0, **given, **options)
+        evaluation = uc.evaluate(y, score, threshold=5.0, unlabeled=-1, assume=assume)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert "What would change" in str(evaluation)

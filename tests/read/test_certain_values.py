@@ -112,7 +112,7 @@ def test_both_answers_of_reviews_are_those_of_the_table(labels):
     options = {"unlabeled": 0, "threshold": THRESHOLD}
     plan = uc.plan_reviews(label, score, budget=40, goal="recall", **options)
     reviews = plan.answered(truth[plan.rows])
-    evaluation = uc.evaluate(label, score, reviews=reviews, labels=labels, **options)
+    evaluation = uc.evaluate(label, score, assume=uc.Reviewed(reviews, labels=labels), **options)
     certain = (label[score >= THRESHOLD] == 1).mean()
     raw = evaluation.recovery.reviewed.estimate("precision", THRESHOLD)
     assert raw.low < certain  # else nothing is tried

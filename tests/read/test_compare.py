@@ -250,7 +250,7 @@ def test_labelled_rows_above_all_unlabeled_ones_leave_every_number_finite():
         y,
         {"a": score, "b": score + rng.normal(0, 1, 2400)},
         unlabeled=0,
-        sampling="case-control",
+        assume=uc.RandomLabels(sampling="case-control"),
     )
     found = comparison.evaluations["a"].estimate("average_precision")
     assert found.low < known < found.high

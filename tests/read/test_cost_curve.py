@@ -84,8 +84,7 @@ def test_a_resampled_share_says_what_to_leave_out():
     rows = uc.evaluate(
         np.where(np.arange(400) % 4 == 0, 1.0, np.nan),
         -np.arange(400.0) % 37,
-        prevalence_interval="bootstrap",
-        n_resamples=20,
+        assume=uc.RandomLabels(interval="bootstrap", n_resamples=20),
     )
     with pytest.raises(uc.InputError, match="leave it out"):
         rows.cost(10.0, **COSTS)

@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 from tests.prevalence.test_late_labels import UNTIL, draw
@@ -29,7 +30,7 @@ def dated(seed=0, **design):
 
 def test_metrics_are_those_of_the_monitor():
     late, _, score, _ = dated()
-    found = uc.evaluate(late.labels_, score, propensity=late, threshold=CUT)
+    found = uc.evaluate(late.labels_, score, assume=uc.DelayedLabels.of(late), threshold=CUT)
     for name, expected in metrics_of_late(late, score >= CUT).items():
         assert found[name].value == pytest.approx(expected.value)
         # Half a label of either kind is added here.
@@ -63,7 +64,7 @@ def test_an_immature_oldest_cohort_forbids_to_report():
         young = seen > first
         with collect_warnings():
             late = LateLabels().fit(seen[young], found[young], until=UNTIL)
-        asked = {"propensity": late, "threshold": CUT}
+        asked = {"assume": uc.DelayedLabels.of(late), "threshold": CUT}
         if words:  # as many positives as rows, or more: nothing is known at all
             with pytest.raises(uc.InputError, match=words):
                 uc.evaluate(late.labels_, score[young], **asked)
@@ -75,18 +76,16 @@ def test_an_immature_oldest_cohort_forbids_to_report():
 
 def test_what_does_not_go_with_dates_is_refused():
     late, truth, score, _ = dated(n=3000)
-    with pytest.raises(uc.InputError, match="dates tell how many positives"):
-        uc.evaluate(late.labels_, score, propensity=late, prevalence=0.1)
     with pytest.raises(uc.InputError, match="pass its labels_ as y"):
-        uc.evaluate(np.where(truth, 1.0, np.nan), score, propensity=late)
+        uc.evaluate(np.where(truth, 1.0, np.nan), score, assume=uc.DelayedLabels.of(late))
     models = {"a": score, "same": score.copy()}
-    same = uc.compare(late.labels_, models, propensity=late, threshold=CUT)
+    same = uc.compare(late.labels_, models, assume=uc.DelayedLabels.of(late), threshold=CUT)
     assert same.difference("precision").difference.value == 0
 
 
 def test_segments_take_their_part_of_the_dates():
     late, _, score, _ = dated(n=6000)
-    options = {"propensity": late, "threshold": CUT}
+    options = {"assume": uc.DelayedLabels.of(late), "threshold": CUT}
     whole = uc.evaluate(late.labels_, score, **options)
     one = uc.evaluate(late.labels_, score, by=np.full(6000, "all"), **options)
     for metric in ("precision", "recall", "roc_auc"):
@@ -110,16 +109,28 @@ def test_segments_take_their_part_of_the_dates():
     assert "UC022" in {check.code for check in halves[True].checks}
 
 
+def test_counts_of_segments_have_no_dates():
+    late, _, score, _ = dated(n=3000)
+    frame = pd.DataFrame({"y": late.labels_, "s": score, "by": np.arange(3000) % 2})
+    counted = uc.count_scores(frame, label="y", score="s", by="by")
+    with pytest.raises(uc.InputError, match="needs the rows themselves"):
+        uc.evaluate(counted, assume=uc.DelayedLabels.of(late))
+
+
 def test_a_segment_of_rows_that_are_too_recent_says_so():
     late, _, score, _ = dated(n=6000)
     part = np.where(late.usable_, "old", "young")
-    found = uc.evaluate(late.labels_, score, by=part, propensity=late, threshold=CUT)
+    found = uc.evaluate(
+        late.labels_, score, by=part, assume=uc.DelayedLabels.of(late), threshold=CUT
+    )
     old, young = found.rows
     assert old.counts.n_rows == late.usable_.sum()
     assert (young.counts.n_rows, young.rows) == (0, ())
     assert "too recent" in young.note
     with pytest.raises(uc.InputError, match="for 6,000 rows"):
-        uc.evaluate(late.labels_, score, by=part[1:], propensity=late, threshold=CUT)
+        uc.evaluate(
+            late.labels_, score, by=part[1:], assume=uc.DelayedLabels.of(late), threshold=CUT
+        )
 
 
 def test_the_threshold_is_swept_as_evaluate_reads_it():
@@ -128,15 +139,19 @@ def test_the_threshold_is_swept_as_evaluate_reads_it():
     truth = rng.random(2000) < 0.2
     chance, marks = np.where(rng.random(2000) < 0.5, 0.8, 0.3), rng.normal(1.5 * truth)
     y = np.where(truth & (rng.random(2000) < chance), 1.0, np.nan)
-    for rows, marked, known in ((y, marks, chance), (late.labels_, score, late)):
-        found = uc.evaluate(rows, marked, propensity=known)
+    dates = uc.DelayedLabels.of(late)
+    for rows, marked, assume in (
+        (y, marks, uc.LabelPropensity(chance)),
+        (late.labels_, score, dates),
+    ):
+        found = uc.evaluate(rows, marked, assume=assume)
         swept = found.sweep("precision", over="threshold")
         assert set(swept) == {"threshold", "precision", "precision_low", "precision_high"}
         assert (np.diff(swept["threshold"]) < 0).all()
         for place in (3, 50, 90):
             at = float(swept["threshold"][place])
             with collect_warnings():
-                alone = uc.evaluate(rows, marked, propensity=known, threshold=at)["precision"]
+                alone = uc.evaluate(rows, marked, assume=assume, threshold=at)["precision"]
             ends = [swept[f"precision{end}"][place] for end in ("", "_low", "_high")]
             assert ends == pytest.approx([alone.value, alone.low, alone.high], abs=1e-12)
         with pytest.raises(uc.InputError, match="has no threshold"):
@@ -158,7 +173,7 @@ def test_the_command_takes_both_dates(tmp_path, capsys, monkeypatch):
     assert main([*asked, *dates, "--until", "2024-12-26", "--json", str(result)]) == 0
     with collect_warnings():
         fitted = LateLabels().fit(seen, late, until=UNTIL)
-    expected = uc.evaluate(fitted.labels_, score, propensity=fitted, threshold=CUT)
+    expected = uc.evaluate(fitted.labels_, score, assume=uc.DelayedLabels.of(fitted), threshold=CUT)
     model = json.loads(result.read_text(encoding="utf-8"))["models"][0]
     told = {row["metric"]: row["estimate"] for row in model["metrics"]}
     assert told["precision"] == pytest.approx(expected["precision"].value)
@@ -174,7 +189,11 @@ def test_the_command_takes_both_dates(tmp_path, capsys, monkeypatch):
     asked += ["--until", "2024-12-26"]
     assert main([*asked, *dates, "--by", "half", "--json", str(result)]) == 0
     halves = uc.evaluate(
-        fitted.labels_, score, propensity=fitted, threshold=CUT, by=np.arange(1, 4001) % 2
+        fitted.labels_,
+        score,
+        assume=uc.DelayedLabels.of(fitted),
+        threshold=CUT,
+        by=np.arange(1, 4001) % 2,
     )
     halves = replace(halves, column="half")
     written = json.loads(result.read_text(encoding="utf-8"))["segments"]

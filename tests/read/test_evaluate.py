@@ -27,8 +27,9 @@ def drawn(separation, purity=1.0, share=0.3, sizes=(1000, 5000), seed=0):
     return np.repeat([1, -1], sizes), rng.normal(separation * truth)
 
 
-def evaluated(rows, **options):
-    return uc.evaluate(*rows, unlabeled=-1, sampling="case-control", **options)
+def evaluated(rows, *, confidence_level=0.95, **assumed):
+    assume = uc.RandomLabels(sampling="case-control", **assumed)
+    return uc.evaluate(*rows, unlabeled=-1, assume=assume, confidence_level=confidence_level)
 
 
 def ends(evaluation):
@@ -265,7 +266,7 @@ def test_models_on_the_same_rows_have_one_share_and_one_limit():
 def test_resampled_intervals_serve_the_models_that_did_not_tell_the_share():
     y, score = drawn(3, sizes=(200, 1000))
     noisy = score + np.random.default_rng(9).normal(size=1200)
-    options = {"unlabeled": -1, "prevalence_interval": "bootstrap", "n_resamples": 20}
+    options = {"unlabeled": -1, "assume": uc.RandomLabels(interval="bootstrap", n_resamples=20)}
     found = uc.compare(y, {"noisy": noisy, "sharp": score}, **options).evaluations
     assert found["noisy"].shares == found["sharp"].shares
     assert found["noisy"].unknowns.resamples is None
@@ -284,7 +285,7 @@ def test_models_of_a_comparison_share_one_interval_at_any_level():
 def test_an_estimated_share_allows_for_wrong_labels(separation, purity):
     found = []
     for seed in range(3):
-        evaluation = evaluated(drawn(separation, purity, seed=seed), label_purity=purity)
+        evaluation = evaluated(drawn(separation, purity, seed=seed), purity=purity)
         assert 0.3 in evaluation.shares.unlabeled_prevalence_interval
         assert evaluation.source == "estimated by NoisyConsensus"
         found.append(evaluation.shares.unlabeled_prevalence)
@@ -294,7 +295,7 @@ def test_an_estimated_share_allows_for_wrong_labels(separation, purity):
 
 def test_a_share_with_wrong_labels_stays_where_the_area_is_below_one():
     rows = drawn(3, 0.7, sizes=(3000, 8000))
-    found = evaluated(rows, label_purity=0.7)
+    found = evaluated(rows, purity=0.7)
     labelled, unlabeled = rows[1][:3000], rows[1][3000:]
     above = np.searchsorted(np.sort(unlabeled), labelled).mean() / 8000
     assert found.shares.unlabeled_prevalence <= 0.7 - (2 * above - 1) + 1e-12
@@ -310,7 +311,7 @@ def test_a_share_that_fits_at_no_purity_is_taken_down_to_what_the_purity_allows(
             return uc.prevalence.Fitted(0.69, interval=uc.Interval(0.6, 0.7), label_purity=0.8)
 
     rows = drawn(3, 0.7)
-    found = evaluated(rows, label_purity=0.7, unlabeled_prevalence=TooHigh())
+    found = evaluated(rows, unlabeled_prevalence=TooHigh(), purity=0.7)
     assert found.shares.unlabeled_prevalence <= found.unknowns.largest_share
     assert any("the largest that fits" in check.message for check in found.checks)
 
@@ -321,13 +322,16 @@ def test_a_method_for_pure_labels_is_refused_with_wrong_ones(method):
     fitted = method(n_resamples=0).fit(y, score, unlabeled=-1)
     for share in (method(n_resamples=0), fitted):
         with pytest.raises(uc.InputError, match=r"takes every label for right.*NoisyConsensus"):
-            evaluated(rows, label_purity=0.8, unlabeled_prevalence=share)
+            evaluated(rows, unlabeled_prevalence=share, purity=0.8)
         with pytest.raises(uc.InputError, match="takes every label for right"):
-            uc.metrics.roc_auc(y, score, unlabeled=-1, label_purity=0.8, unlabeled_prevalence=share)
+            uc.metrics.roc_auc(
+                y,
+                score,
+                unlabeled=-1,
+                assume=uc.RandomLabels(unlabeled_prevalence=share, purity=0.8),
+            )
     verified = VerifiedSample().fit_counts(30, 100)  # says nothing of the labels
-    assert (
-        evaluated(rows, label_purity=0.8, unlabeled_prevalence=verified).unknowns.interval == "own"
-    )
+    assert evaluated(rows, unlabeled_prevalence=verified, purity=0.8).unknowns.interval == "own"
 
 
 def test_what_finds_a_purity_is_refused_with_pure_labels():
@@ -395,9 +399,7 @@ def test_an_estimator_without_a_seed_takes_that_of_the_evaluation():
 def test_the_interval_of_a_purity_may_reach_below_an_estimated_share():
     rows = drawn(0.5, 0.9, share=0.75, sizes=(300, 300))
     told = uc.Estimate(0.82, 0.76, 0.88, 0.03, method="somebody")
-    found = evaluated(
-        rows, unlabeled_prevalence=told, label_purity=uc.Estimate(0.95, 0.8, 1.0, 0.05)
-    )
+    found = evaluated(rows, unlabeled_prevalence=told, purity=uc.Estimate(0.95, 0.8, 1.0, 0.05))
     assert found.unknowns.interval == "own"
     assert found.rows[0].estimate.value > 0.5
 

@@ -231,7 +231,7 @@ BAD = {
     "above one": ({"prevalence": 1.2}, r"got 1\.2"),
     "below known": ({"prevalence": 0.01}, r"must be in \[0\.103"),
     "frequency in case-control": (
-        {"label_frequency": 0.5, "sampling": "case-control"},
+        {"assume": uc.RandomLabels(label_frequency=0.5, sampling="case-control")},
         "undefined in case-control",
     ),
     "confidence": ({"prevalence": 0.2, "confidence_level": 95}, "confidence_level"),
@@ -291,10 +291,9 @@ def test_later_answers_do_not_hang_on_the_callers_arrays(rows):
 @pytest.mark.parametrize("interval", [None, "bootstrap"])
 def test_an_evaluation_survives_pickling(rows, interval):
     y, score, _ = rows
-    share = {} if interval else {"prevalence": 0.25}
-    found = uc.evaluate(
-        y[:2000], score[:2000], unlabeled=0, prevalence_interval=interval, n_resamples=20, **share
-    )
+    share = None if interval else 0.25
+    assume = uc.RandomLabels(share, interval=interval, n_resamples=20)
+    found = uc.evaluate(y[:2000], score[:2000], unlabeled=0, assume=assume)
     again = pickle.loads(pickle.dumps(found))  # noqa: S301 - our own bytes
     assert again.rows == found.rows
     assert again.at(0.37) == found.at(0.37)
@@ -307,7 +306,9 @@ def test_the_cheapest_threshold_exists_with_impure_labels():
         rng = np.random.default_rng(seed)
         truth = np.repeat([1, 0, 1, 0], [160, 40, 90, 210])  # labels of purity .8, 30 % hidden
         y, score = np.repeat([1, 0], [200, 300]), rng.normal(1.5 * truth)
-        found = uc.evaluate(y, score, unlabeled=0, unlabeled_prevalence=0.3, label_purity=0.8)
+        found = uc.evaluate(
+            y, score, unlabeled=0, assume=uc.RandomLabels(unlabeled_prevalence=0.3, purity=0.8)
+        )
         costs = {"false_positive": 1.0, "false_negative": 20.0}
         point = found.best_threshold(cost=costs)
         # By hand, Jain et al. 2017, eqs 1-2, at every score.
@@ -329,7 +330,7 @@ def test_impure_labels_give_functions_and_table_the_same_interval(name):
     row_of = np.arange(200)
     score = rng.normal(1.5 * (row_of < 80))
     y = np.where((row_of < 32) | (row_of >= 192), 1, 0)  # eight labels are wrong
-    given = {"unlabeled": 0, "unlabeled_prevalence": 48 / 160, "label_purity": 0.8}
+    given = {"unlabeled": 0, "assume": uc.RandomLabels(unlabeled_prevalence=48 / 160, purity=0.8)}
     row = {row.metric: row.estimate for row in uc.evaluate(y, score, **given).rows}[name]
     found = getattr(uc.metrics, name)(y, score, **given)
     assert (found.value, found.low, found.high) == pytest.approx((row.value, row.low, row.high))

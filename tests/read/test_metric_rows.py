@@ -29,8 +29,7 @@ def evaluation(apart):
         y,
         score,
         unlabeled=0,
-        unlabeled_prevalence=truth.mean(),
-        sampling="case-control",
+        assume=uc.RandomLabels(unlabeled_prevalence=truth.mean(), sampling="case-control"),
         threshold=THRESHOLD,
     )
 
@@ -59,7 +58,10 @@ def test_uc007_does_not_compare_values_that_have_other_targets(apart, evaluation
     y, score, truth = apart
     assert {c.code: c.level for c in evaluation.checks}["UC007"] == "ok"
     reverse = uc.evaluate(
-        y, -score, unlabeled=0, unlabeled_prevalence=truth.mean(), sampling="case-control"
+        y,
+        -score,
+        unlabeled=0,
+        assume=uc.RandomLabels(unlabeled_prevalence=truth.mean(), sampling="case-control"),
     )
     check = next(c for c in reverse.checks if c.code == "UC007")
     assert check.level == "warn"

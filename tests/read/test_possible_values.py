@@ -135,7 +135,7 @@ def test_known_negatives_bound_from_above(seed, threshold):
 def test_chances_stay_within_what_labels_allow(seed):
     truth, score, covariate, _, looked = looked_rows(seed, missing=1.5)
     y = np.where(looked, truth, -1)
-    chosen = {"propensity": LogisticRegression(), "covariates": covariate}
+    chosen = {"assume": uc.LabelPropensity(LogisticRegression(), covariates=covariate)}
     evaluation = uc.evaluate(y, score, unlabeled=-1, threshold=2.0, **chosen)
     flagged = score >= 2.0
     most = 1 - (looked & ~truth & flagged).sum() / flagged.sum()
@@ -194,7 +194,9 @@ def test_negatives_found_in_another_way_are_not_weighed():
     truth, score, _, chance, looked = looked_rows()
     y = np.where(looked & truth, 1, np.where((score < 0) & ~truth, 0, -1))
     asked = np.where(y == 0, np.nan, chance)
-    evaluation = uc.evaluate(y, score, unlabeled=-1, propensity=asked, threshold=2.0)
+    evaluation = uc.evaluate(
+        y, score, unlabeled=-1, assume=uc.LabelPropensity(asked), threshold=2.0
+    )
     assert not evaluation.recovery.chances.looked.any()
     assert all(check.level != "fail" for check in evaluation.checks)
 

@@ -22,14 +22,16 @@ CALLS = {
     "evaluate sample_weight": lambda v: uc.evaluate(Y, SCORE, **SHARE, sample_weight=v),
     "evaluate by": lambda v: uc.evaluate(Y, SCORE, **SHARE, by=v),
     "evaluate cluster": lambda v: uc.evaluate(Y, SCORE, **SHARE, cluster=v),
-    "evaluate propensity": lambda v: uc.evaluate(Y, SCORE, unlabeled=0, propensity=v),
-    "evaluate covariates": lambda v: uc.evaluate(Y, SCORE, **SHARE, covariates=v.to_frame()),
+    "evaluate chance": lambda v: uc.evaluate(Y, SCORE, unlabeled=0, assume=uc.LabelPropensity(v)),
+    "evaluate covariates": lambda v: uc.evaluate(
+        Y, SCORE, unlabeled=0, assume=uc.RandomLabels(covariates=v.to_frame())
+    ),
     "frame cluster": lambda v: uc.evaluate(
         pd.DataFrame({"y": Y, "s": SCORE}), "s", label="y", **SHARE, cluster=v
     ),
     "compare sample_weight": lambda v: uc.compare(Y, MODELS, **SHARE, sample_weight=v),
     "compare cluster": lambda v: uc.compare(Y, MODELS, **SHARE, cluster=v),
-    "compare propensity": lambda v: uc.compare(Y, MODELS, unlabeled=0, propensity=v),
+    "compare chance": lambda v: uc.compare(Y, MODELS, unlabeled=0, assume=uc.LabelPropensity(v)),
     "metric sample_weight": lambda v: uc.metrics.roc_auc(Y, SCORE, **SHARE, sample_weight=v),
     "metric cluster": lambda v: uc.metrics.roc_auc(Y, SCORE, **SHARE, cluster=v),
     "plan sample_weight": lambda v: uc.plan_reviews(Y, SCORE, **SHARE, budget=5, sample_weight=v),

@@ -145,7 +145,9 @@ def test_the_end_of_a_partial_area_can_be_told(rows):
 
 def test_average_precision_of_impure_labels_sees_every_score(rows):
     features, y, _ = rows
-    scorer = uc.make_scorer("average_precision", unlabeled_prevalence=0.15, label_purity=0.8)
+    scorer = uc.make_scorer(
+        "average_precision", assume=uc.RandomLabels(unlabeled_prevalence=0.15, purity=0.8)
+    )
     values = cross_val_score(
         LogisticRegression(), features, y, scoring=scorer, cv=FOLDS, error_score="raise"
     )
@@ -169,7 +171,7 @@ def test_average_precision_of_impure_labels_sees_every_score(rows):
 
 def test_the_partial_area_of_impure_labels_is_that_of_the_metric(rows):
     features, y, _ = rows
-    known = {"unlabeled_prevalence": 0.15, "label_purity": 0.8}
+    known = {"assume": uc.RandomLabels(unlabeled_prevalence=0.15, purity=0.8)}
     model = LogisticRegression().fit(features, y)
     value = uc.make_scorer("partial_roc_auc", max_fpr=0.2, **known)(model, features, y)
     score = model.decision_function(features)
@@ -207,9 +209,9 @@ def test_impure_labels_leave_fewer_metrics_that_need_no_prevalence(rows):
     # more of it than one with (.45, .1) if a = 0 (.44 > .43), and less if a = .5 (.19 < .205).
     for name in ("recall", "lift", "lee_liu"):
         with pytest.raises(uc.InputError, match=r"ranked by roc_auc, lift_auc$"):
-            uc.make_scorer(name, threshold=0.0, label_purity=0.8)
+            uc.make_scorer(name, threshold=0.0, assume=uc.RandomLabels(purity=0.8))
     features, y, _ = rows
     model = LogisticRegression().fit(features, y)
     area = roc_auc_score(y == 1, model.decision_function(features))
-    found = uc.make_scorer("roc_auc", label_purity=0.8)(model, features, y)
+    found = uc.make_scorer("roc_auc", assume=uc.RandomLabels(purity=0.8))(model, features, y)
     assert found == pytest.approx(0.5 + (area - 0.5) / 0.8, abs=1e-12)

@@ -383,22 +383,28 @@ def test_each_segment_takes_its_part_of_the_chances():
     by = np.array(["a", "b", "odd"], object)[rng.integers(2, size=3000)]
     by[:5], y[:5], chance[:5] = "odd", [1, 1, 0, 0, 0], 0.1  # two labels of five stand for twenty
     options = {"unlabeled": 0, "threshold": 1.0, "metrics": ["recall", "precision", "roc_auc"]}
-    found = uc.evaluate(y, score, by=by, propensity=chance, **options)
+    found = uc.evaluate(y, score, by=by, assume=uc.LabelPropensity(chance), **options)
     for name in ("a", "b"):
         here = by == name
-        alone = uc.evaluate(y[here], score[here], propensity=chance[here], **options)
+        alone = uc.evaluate(
+            y[here], score[here], assume=uc.LabelPropensity(chance[here]), **options
+        )
         got = {row.metric: row.estimate for row in found.row(name).rows}
         assert got == {row.metric: row.estimate for row in alone.rows}
         assert found[name].recovery.chances.positives == alone.recovery.chances.positives
     assert "must stand for more than none and fewer than all rows" in found.row("odd").note
-    many = uc.evaluate(y, score, by=by, propensity=chance, target="population", **options)
+    many = uc.evaluate(
+        y, score, by=by, assume=uc.LabelPropensity(chance), target="population", **options
+    )
     assert found.heterogeneity("recall") == many.heterogeneity("recall")
     frame = pd.DataFrame({"y": y, "s": score, "by": by, "e": chance})
-    same = uc.evaluate(frame, label="y", score="s", by="by", propensity="e", **options)
+    same = uc.evaluate(
+        frame, label="y", score="s", by="by", assume=uc.LabelPropensity("e"), **options
+    )
     assert same.row("a").rows == found.row("a").rows
     counted = uc.count_scores(frame, label="y", score="s", by="by", unlabeled=0)
     with pytest.raises(uc.InputError, match="needs rows in memory"):
-        uc.evaluate(counted, propensity=chance)
+        uc.evaluate(counted, assume=uc.LabelPropensity(chance))
 
 
 def test_a_segment_where_the_score_is_useless_is_no_sign_of_unlike_labels():
@@ -760,7 +766,7 @@ def test_every_number_of_the_page_has_its_name_where_columns_have_none(tmp_path)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_sums_of_weights_are_not_called_rows(weighted, tmp_path, monkeypatch):
     y, score, by, truth = _labelled_alike_or_not((0.4, 0.4, 0.4))
-    weight = np.full(len(y), 2.5) if weighted else None
+    weight = np.where(np.arange(len(y)) % 2, 2.0, 3.0) if weighted else None
     found = uc.evaluate(y, score, by=by, top=50, prevalence=truth.mean(), sample_weight=weight)
     found.to_html(tmp_path / "page.html")
     sizes = ("weight", "labelled") if weighted else ("rows", "labels")

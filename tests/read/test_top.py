@@ -106,7 +106,7 @@ def test_every_design_has_an_interval(target, sampling):
     else:
         y[rng.choice(np.flatnonzero(truth), 150, replace=False)] = 1.0
     for share in ({"prevalence": 0.2}, {"prevalence": (0.15, 0.25)}, {}):
-        options = {"sampling": sampling, "target": target, **share}
+        options = {"assume": uc.RandomLabels(sampling=sampling, **share), "target": target}
         for row in uc.evaluate(y, score, **options).at(top=250):
             found = row.estimate
             assert found.low < found.high

@@ -85,7 +85,7 @@ def test_values_are_those_of_plain_numpy(k):
         {"prevalence": (0.15, 0.25)},
         {},
         {"prevalence": 0.2, "target": "population"},
-        {"unlabeled_prevalence": 0.12, "sampling": "case-control"},
+        {"assume": uc.RandomLabels(unlabeled_prevalence=0.12, sampling="case-control")},
         {"label_frequency": 0.5, "cluster": np.arange(3000) // 3},
     ],
     ids=str,

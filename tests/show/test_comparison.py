@@ -192,13 +192,13 @@ def test_every_form_says_the_same_of_audited_highest_rows():
     y = np.where(rng.random(5000) < 0.12, truth, np.nan)
     first = rng.normal(1.6 * truth)
     scores = {"one": first, "other": 0.5 * first + rng.normal(1.3 * truth)}
-    found = uc.compare(y, scores, audited=True, top=100)
+    found = uc.compare(y, scores, assume=uc.RandomAudit(), top=100)
     said = json.loads(found.to_json())["workload"]
     assert said["differences"] == []
     forms = [as_text(found), as_text(found, 60), as_comparison_page(found)]
     forms += [found.to_markdown().replace("\\", ""), found._repr_html_()]
     for name, score in scores.items():
-        alone = uc.evaluate(y, score, audited=True, top=100)
+        alone = uc.evaluate(y, score, assume=uc.RandomAudit(), top=100)
         for metric in ("precision", "recall"):
             estimate = alone.estimate(metric, top=100)
             assert said["estimates"][name][metric]["low"] == pytest.approx(estimate.low)

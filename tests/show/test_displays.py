@@ -205,7 +205,9 @@ def test_precision_and_recall_shown_are_numbers_from_0_to_1(sampling, purity):
     score = rng.normal(truth)
     score[[*np.flatnonzero(y == 1)[:3], np.flatnonzero(y != 1)[0]]] = 9  # of four, three labelled
     display = uc.displays.PrecisionRecallDisplay.from_predictions(
-        y, score, unlabeled_prevalence=0.15, label_purity=purity, sampling=sampling
+        y,
+        score,
+        assume=uc.RandomLabels(unlabeled_prevalence=0.15, purity=purity, sampling=sampling),
     )
     assert np.nanmax(display.curve.precision) > 1.1  # or there would be nothing to pull
     for column in display.frame().values():
@@ -225,24 +227,6 @@ def test_calibration_of_an_estimator_is_that_of_its_probabilities(rows):
         uc.displays.CalibrationDisplay.from_estimator(
             LinearSVC().fit(features, y), features, y, prevalence=0.3
         )
-
-
-@pytest.mark.parametrize("display", DISPLAYS)
-@pytest.mark.parametrize("keyword", ["sample_weight", "ax"])
-def test_an_unknown_keyword_is_named_with_the_method_and_those_it_has(display, keyword, rows):
-    features, probability, y, _ = rows
-    model = LogisticRegression().fit(features, y)
-    shares = {"prevalence": 0.3, keyword: None}
-    for method, arguments in (
-        ("from_predictions", (y, probability)),
-        ("from_estimator", (model, features, y)),
-    ):
-        message = (
-            rf"{display.__name__}\.{method}\(\) got .* '{keyword}'; .*has assume, unlabeled, name, "
-        )
-        message += "truth, prevalence, unlabeled_prevalence, label_frequency, label_purity, sampl"
-        with pytest.raises(TypeError, match=message):
-            getattr(display, method)(*arguments, **shares)
 
 
 def test_a_short_truth_is_called_truth(rows):
@@ -425,7 +409,7 @@ def test_negatives_of_reviews_of_every_row_are_the_negatives(labels):
     truth, score, label = drawn["truth"], drawn["score"], drawn["random"]
     plan = uc.plan_reviews(label, score, unlabeled=0, budget=int((label == 0).sum()), threshold=CUT)
     reviews = plan.answered(truth[plan.rows])
-    found = uc.evaluate(label, score, unlabeled=0, reviews=reviews, labels=labels)
+    found = uc.evaluate(label, score, unlabeled=0, assume=uc.Reviewed(reviews, labels=labels))
     display = uc.displays.HistogramDisplay.from_evaluation(found)
     columns = display.frame()
     edges = np.append(columns["left"], columns["left"][-1] + display.marks["width"])

@@ -80,7 +80,9 @@ def test_a_search_that_no_share_changes_goes_by_the_labels(found):
 def test_labels_that_may_be_wrong_leave_recall_open_too():
     label, score = weak_rows()
     with collect_warnings():
-        impure = uc.evaluate(label, score, unlabeled=0, threshold=0.6, label_purity=(0.8, 1.0))
+        impure = uc.evaluate(
+            label, score, unlabeled=0, threshold=0.6, assume=uc.RandomLabels(purity=(0.8, 1.0))
+        )
     assert impure["recall"].range_only
     with pytest.raises(uc.InputError, match="depends on the share of hidden positives"):
         impure.best_threshold("recall")

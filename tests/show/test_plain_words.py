@@ -142,8 +142,8 @@ def test_a_threshold_of_many_digits_has_a_short_name_that_flags_the_same_rows():
 @pytest.mark.parametrize("threshold", [1.0, None])
 def test_what_hangs_on_a_doubted_share_is_said_with_the_doubt(threshold):
     y, score, truth = simulate(0.7)
-    options = {"unlabeled": 0, "threshold": threshold, "prevalence_interval": "bootstrap"}
-    found = uc.evaluate(y, score, n_resamples=20, **options)
+    assume = uc.RandomLabels(interval="bootstrap", n_resamples=20)
+    found = uc.evaluate(y, score, assume=assume, unlabeled=0, threshold=threshold)
     assert found.shares.unlabeled_prevalence_interval.low > 0  # chance alone
     doubts = [c.code for c in found.checks if c.code in SHARE_DOUBTS and c.level == "warn"]
     assert doubts

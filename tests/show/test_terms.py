@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.assume.selection.model import METHODS as SELECTIONS
+from undercount.assume.selection.assumption import METHODS as SELECTIONS
 from undercount.errors import CHECKS
 from undercount.read.estimator_table import METHODS
-from undercount.show.terms import explanation
+from undercount.show.terms import explanation, read_terms
 from undercount.show.verdict_words import GIVEN, LIGHTS
 
 # Words of tables, verdicts and pages that name something; the rest is plain English.
@@ -37,7 +37,7 @@ def test_every_row_need_and_code_of_an_evaluation_is_explained():
     truth = rng.random(800) < 0.3
     y = np.where(truth & (rng.random(800) < 0.5), 1.0, np.nan)
     score = rng.normal(1.5 * truth)
-    for options in ({"prevalence": 0.3}, {}, {"prevalence": 0.3, "label_purity": 0.95}):
+    for options in ({"prevalence": 0.3}, {}, {"assume": uc.RandomLabels(0.3, purity=0.95)}):
         evaluation = uc.evaluate(y, score, threshold=1.0, **options)
         printed = {row.metric for row in evaluation.rows}
         printed |= {need for row in evaluation.rows for need in row.estimate.needs}
@@ -50,3 +50,16 @@ def test_every_row_need_and_code_of_an_evaluation_is_explained():
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_of_the_prevalence_are_explained(method):
     assert explanation(method)
+
+
+def test_every_section_of_the_file_is_whole():
+    """A field that is misspelt would vanish from the explanation."""
+    terms = read_terms()
+    assert len(terms) > 100
+    for term in terms.values():
+        assert (
+            {"Formula", "Reference"}
+            <= set(term.fields)
+            <= {"Formula", "Needs", "Reference", "Also"}
+        )
+        assert term.needs

@@ -31,7 +31,7 @@ def test_average_precision_of_an_audit_holds(known, prevalence, distance):
     held = []
     for seed in range(DRAWS):
         truth, score, y = draw(seed, known, prevalence, distance)
-        found = uc.evaluate(y, score, audited=True, metrics=["average_precision"])
+        found = uc.evaluate(y, score, assume=uc.RandomAudit(), metrics=["average_precision"])
         end = found["average_precision"]
         held.append(end.low <= average_precision_score(truth, score) <= end.high)
     assert np.mean(held) >= 0.95 - 2 * (0.95 * 0.05 / DRAWS) ** 0.5

@@ -78,7 +78,11 @@ def test_reviews(labels):
             options = {"unlabeled": 0, "threshold": 1.3}
             plan = uc.plan_reviews(label, score, budget=300, **options)
             reviews = plan.answered(truth[plan.rows])
-            yield truth, score, uc.evaluate(label, score, reviews=reviews, labels=labels, **options)
+            yield (
+                truth,
+                score,
+                uc.evaluate(label, score, assume=uc.Reviewed(reviews, labels=labels), **options),
+            )
 
     assert share_held(drawn(), {"over": 2.2}) >= LEAST + 0.03
 
@@ -97,7 +101,9 @@ def test_reviews_of_any_plan(goal, labels):
         options = {"unlabeled": 0, "threshold": 3.0}
         plan = uc.plan_reviews(label, score, budget=100, goal=goal, random_state=seed, **options)
         reviews = plan.answered(truth[plan.rows])
-        best = uc.evaluate(label, score, reviews=reviews, labels=labels, **options).best_threshold()
+        best = uc.evaluate(
+            label, score, assume=uc.Reviewed(reviews, labels=labels), **options
+        ).best_threshold()
         real = f1_score(truth, score >= best.threshold) - f1_score(truth, score >= best.over)
         held.append(best.gain.low <= real <= best.gain.high)
     assert np.mean(held) >= LEAST + 0.03

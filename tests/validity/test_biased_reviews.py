@@ -21,8 +21,7 @@ def evaluate_one(seed, labels):
     made = uc.evaluate(
         reported,
         score,
-        reviews=plan.answered(harmful[plan.rows]),
-        labels=labels,
+        assume=uc.Reviewed(plan.answered(harmful[plan.rows]), labels=labels),
         metrics=["precision", "recall"],
         **given,
     )

@@ -18,8 +18,7 @@ import undercount as uc
 
 N_ROWS, SHARE, CUT, RUNS = 2000, 0.3, 0.8, 400
 METRICS = ("roc_auc", "lift_auc", "average_precision", "recall", "precision", "f1", "mcc")
-SINGLE = {"sampling": "single-sample"}
-APART = {"sampling": "case-control"}
+SINGLE, APART = "single-sample", "case-control"
 # Labelled rows, purity, known negatives, whether the label frequency is what is known.
 DESIGNS = {
     "plain": (SINGLE, 200, 1.0, 0, False),
@@ -84,12 +83,12 @@ def draws(name, target):
     truth = rng.random(N_ROWS) < SHARE
     scores = population(rng, truth)
     for _ in range(RUNS):
-        if sampling is APART or target == "population":
+        if sampling == APART or target == "population":
             truth = rng.random(N_ROWS) < SHARE
             scores = population(rng, truth)
         true = true_gaps(truth, scores) if target == "dataset" else np.zeros(len(METRICS))
         told = {"prevalence": truth.mean() if target == "dataset" else SHARE}
-        if sampling is APART:
+        if sampling == APART:
             apart = population(rng, np.arange(n_labelled) < round(purity * n_labelled))
             y = np.repeat([1, -1], [n_labelled, N_ROWS])
             yield y, [np.append(*both) for both in zip(apart, scores, strict=True)], told, true
@@ -114,9 +113,7 @@ def ratios(name, target):
                 unlabeled=-1,
                 threshold=CUT,
                 question={"dataset": "rows"}.get(target, target),
-                label_purity=purity,
-                **sampling,
-                **told,
+                assume=uc.RandomLabels(purity=purity, sampling=sampling, **told),
             )
         gaps = [found.difference(metric).difference for metric in METRICS]
         values.append([gap.value for gap in gaps] - true)
@@ -191,9 +188,8 @@ def asked(name, noises, level, runs=RUNS):
                 dict(zip("ab", scores, strict=True)),
                 unlabeled=-1,
                 threshold=1.2,
-                sampling=sampling,
+                assume=uc.RandomLabels(sampling=sampling, **told),
                 confidence_level=level,
-                **told,
             )
 
 
@@ -295,7 +291,9 @@ def precise_gaps(name, noises, n_draws):
         models = dict(zip("ab", scores, strict=True))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # few labels
-            found = uc.compare(y, models, unlabeled=-1, prevalence=share, sampling=sampling)
+            found = uc.compare(
+                y, models, unlabeled=-1, assume=uc.RandomLabels(share, sampling=sampling)
+            )
         yield found.difference("average_precision")
 
 

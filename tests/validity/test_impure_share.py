@@ -29,7 +29,10 @@ def test_the_share_covers_with_wrong_labels():
                     for _ in range(DRAWS):
                         y, score, truth = draw(rng, separation, purity, n_labelled, share)
                         found = uc.evaluate(
-                            y, score, unlabeled=-1, label_purity=purity, sampling="case-control"
+                            y,
+                            score,
+                            unlabeled=-1,
+                            assume=uc.RandomLabels(purity=purity, sampling="case-control"),
                         ).shares
                         span = found.unlabeled_prevalence_interval
                         missed.append((found.unlabeled_prevalence - truth, truth in span))

@@ -12,7 +12,7 @@ from scipy.special import expit
 
 import undercount as uc
 from undercount.assume.reviewed.answers import ReviewAnswers
-from undercount.read.unlabeled_rows import UnlabeledRows
+from undercount.read.plan.unlabeled_rows import UnlabeledRows
 
 ANSWERED = (5, 10, 20, 60, 100)
 LEVEL, BAR = 0.05, 0.07

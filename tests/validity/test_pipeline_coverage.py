@@ -66,9 +66,10 @@ def test_the_default_covers():
 def test_resampling_alone_does_not_cover_and_combined_does(separation):
     """Resamples show chance and not the estimator's bias, which is why they are no default."""
     settings = [s for s in SETTINGS if s[0] == separation]
-    options = {"n_resamples": 60}
-    alone = shares_covered(settings, 6, prevalence_interval="bootstrap", **options)
-    combined = shares_covered(settings, 6, prevalence_interval="combined", **options)
+    alone, combined = (
+        shares_covered(settings, 6, assume=uc.RandomLabels(interval=kind, n_resamples=60))
+        for kind in ("bootstrap", "combined")
+    )
     assert alone["roc_auc"][0] < 0.93
     assert combined["roc_auc"][0] >= 0.9
     assert combined["precision"][0] >= 0.85
@@ -92,7 +93,6 @@ def test_differences_of_average_precision_cover(target, n_rows, frequency):
             unlabeled=0,
             prevalence=truth.mean() if target == "dataset" else 0.3,
             question={"dataset": "rows"}.get(target, target),
-            n_resamples=50,
         ).difference("average_precision")
         expected = gap(truth, one, other) if target == "dataset" else whole
         inside += found.difference.low <= expected <= found.difference.high

@@ -17,11 +17,10 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
+from undercount.assume.propensity.deployed import ChancesDeployment
 
 import undercount as uc
 from undercount.assume.propensity.chances import Chances
-from undercount.assume.propensity.deployed import ChancesDeployment
-from undercount.assume.propensity.differences import chance_differences
 from undercount.assume.random_labels.deployed_differences import DeployedPaired
 from undercount.checks.fair_sample import groups_check
 from undercount.errors import collect_warnings
@@ -212,17 +211,13 @@ def cover_chance_differences(n, slope, base, question, *, repeats=REPEATS, seed=
         truth, _, score, chance, looked = draw_chances(rng, n, slope, base)
         poor = (score + 0.8 * rng.normal(size=n)) / 1.64**0.5
         y = (truth & looked).astype(int)
+        found, models = {name: [] for name in METRICS}, {"good": score, "poor": poor}
+        ask = {"assume": uc.LabelPropensity(chance), "unlabeled": 0, "threshold": THRESHOLD}
         with collect_warnings():  # of few labels
-            models = {
-                name: Chances.of(y, each, chance, unlabeled=0)
-                for name, each in (("good", score), ("poor", poor))
-            }
-            found = {name: [] for name in METRICS}
-            for level, name in itertools.product(LEVELS, METRICS):
-                at = {key: replace(each, confidence_level=level) for key, each in models.items()}
-                cuts = dict.fromkeys(models, THRESHOLD)
-                (gap,) = chance_differences(at, name, cuts, question)
-                found[name].append(ends(gap.difference))
+            for level in LEVELS:
+                pair = uc.compare(y, models, question=question, confidence_level=level, **ask)
+                for name in METRICS:
+                    found[name].append(ends(pair.difference(name).difference))
         estimates.append(found)
         pair = [of_rows(truth, each) for each in (score, poor)]
         if question == "population":

@@ -5,9 +5,9 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import expit, ndtr
 from sklearn.metrics import roc_auc_score
+from tests.assume.selection.fitting import Selected, interval_of
 
 from undercount.assume.selection.gaussian_curve import gaussian_rates
-from undercount.assume.selection.model import SelectionModel
 from undercount.errors import InputError
 from undercount.theory.simulation import (
     simulate_observed_score,
@@ -43,12 +43,10 @@ def coverage(draw, method, correlation, n_runs, distribution="empirical", kind="
     for seed in range(n_runs):
         data = draw(seed)
         chooser = data.selection_score if method == "observed-score" else None
-        model = SelectionModel(method, distribution).fit(
-            data.score, data.y, selection_score=chooser
-        )
+        model = Selected(method, distribution).fit(data.score, data.y, selection_score=chooser)
         for (metric, threshold), value in truth.items():
             hits[metric, threshold] += (
-                value in model.interval(metric, threshold, kind, n_resamples=200).interval
+                value in interval_of(model, metric, threshold, kind, n_resamples=200).interval
             )
     found = {key: count / n_runs for key, count in hits.items()}
     print(method, distribution, correlation, found)  # noqa: T201 - the documentation shows them
@@ -144,7 +142,7 @@ def test_simultaneous_band_covers_the_whole_curve(method):
                 1000, 0.6, hidden_correlation=0.0, score_weight=0.5, random_state=seed
             )
         chooser = data.selection_score if method == "observed-score" else None
-        model = SelectionModel(method, random_state=0)
+        model = Selected(method, random_state=0)
         band = model.fit(data.score, data.y, selection_score=chooser).band()
         grid = band.pessimistic.fpr[2:-2]
         truth = np.interp(grid, fpr, tpr)
@@ -170,8 +168,8 @@ def test_skewed_scores_bias_the_normal_curve_and_not_the_default():
         score, label = draw(2000)
         y = np.where(score >= np.quantile(score, 0.2), label, np.nan)
         for distribution, areas in found.items():
-            model = SelectionModel("own-score", distribution).fit(score, y)
-            areas.append(model.curve_.roc_auc)
+            model = Selected("own-score", distribution).fit(score, y)
+            areas.append(model.curve.roc_auc)
     bias = {name: float(np.mean(areas) - truth) for name, areas in found.items()}
     assert abs(bias["empirical"]) <= 0.01, bias
     assert bias["normal"] > 0.02, bias
@@ -295,7 +293,7 @@ def test_few_labels_are_covered_at_every_level(design, method):
             generator = np.random.default_rng([seed, n_labels])
             score, truth, predictor, column = draw_rows(design, 10 * n_labels, generator)
             looked = generator.random(len(score)) < ndtr(predictor - cut)
-            model = SelectionModel(method)
+            model = Selected(method)
             try:
                 model.fit(score, np.where(looked, truth, np.nan), X=column)
             except InputError:  # the labels found are separated by the score
@@ -303,7 +301,9 @@ def test_few_labels_are_covered_at_every_level(design, method):
             fitted += 1
             for i, level in enumerate(LEVELS):
                 model.confidence_level = level
-                hits[i] += [value in model.interval(*of).interval for of, value in values.items()]
+                hits[i] += [
+                    value in interval_of(model, *of).interval for of, value in values.items()
+                ]
         found = hits / fitted
         print(design, method, n_labels, found.round(3).tolist())  # noqa: T201 - for docs/evidence
         assert fitted >= 290
@@ -326,12 +326,12 @@ def test_probability_scores_are_covered_on_a_scale_that_the_labels_choose(design
     for seed in range(200):
         score, truth = draw(2000, np.random.default_rng([seed, 4]))
         y = np.where(score >= np.quantile(score, 0.6), truth, np.nan)
-        model = SelectionModel("own-score").fit(score, y)
+        model = Selected("own-score").fit(score, y)
         for i, level in enumerate(LEVELS):
             model.confidence_level = level
-            hits[i] += [value in model.interval(of).interval for of, value in values.items()]
-        as_it_is = SelectionModel("own-score", scale="score").fit(score, y)
-        plain += values["roc_auc"] in as_it_is.interval("roc_auc").interval
+            hits[i] += [value in interval_of(model, of).interval for of, value in values.items()]
+        as_it_is = Selected("own-score", scale="score").fit(score, y)
+        plain += values["roc_auc"] in interval_of(as_it_is, "roc_auc").interval
     found = hits / 200
     print(design, found.round(3).tolist(), "score itself", plain / 200)  # noqa: T201
     # Two standard errors of 200 runs below .78, .88 and .93.

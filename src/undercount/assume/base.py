@@ -5,9 +5,10 @@ becomes a `Recovery` of each: the completed labels with their sources of error. 
 recovery and know no assumption by name, so that a new one is a subclass of each, in one file.
 """
 
+import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, Self, TypeAlias, runtime_checkable
@@ -18,23 +19,39 @@ from numpy.typing import NDArray
 from undercount.assume.segments import SegmentRecoveries
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve, OperatingPoint
-from undercount.errors import NOT_IDENTIFIED, Check, InputError, LibraryWarning, named
-from undercount.estimate import Estimate, Interval, round_outward
+from undercount.errors import (
+    NOT_IDENTIFIED,
+    Check,
+    InputError,
+    LibraryWarning,
+    collect_warnings,
+    named,
+)
+from undercount.estimate import POINT, Estimate, Interval, round_outward
 from undercount.infer.clusters import Clusters
 from undercount.infer.decisions import BestThreshold, Goal
 from undercount.infer.deployed import read_deploy_prevalence
-from undercount.infer.difference import Difference, Question
-from undercount.infer.labelled import naive_area, naive_point
+from undercount.infer.difference import (
+    POINTS,
+    TARGET_OF,
+    Contributions,
+    Difference,
+    Question,
+    fixed_difference,
+    holm_adjusted,
+    possible_ends,
+)
+from undercount.infer.labelled import naive_area, naive_curve, naive_point
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_row import MetricRow, grows
-from undercount.infer.mixture import Target
+from undercount.infer.mixture import Target, design_of
 from undercount.infer.resampled import Progress, Resamples
-from undercount.infer.reviews.verdicts import Reviews
+from undercount.infer.reviews.verdicts import Reviews, working_posterior
 from undercount.infer.scored_rows import ScoredRows
 from undercount.infer.segmented_rows import Segmentation
 from undercount.infer.sensitivity import CHANCE, BreakEven, Over, metric_value
 from undercount.infer.shared_labels import LabelPart
-from undercount.infer.workload import Workload
+from undercount.infer.workload import WORKLOAD_METRICS, Workload, cut_models
 from undercount.metric_facts import FACTS, RIGHT_LABELS
 from undercount.prevalence.consensus.doubts import Doubt
 from undercount.shares import Shares
@@ -43,6 +60,10 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 IntArray: TypeAlias = NDArray[np.intp]
 # What a claim that is met rests on: a share that the user gave, or verdicts.
 MetBy: TypeAlias = Literal["given", "reviewed"]
+# What tells the share of hidden positives: an assumption, an estimator, or labels and scores alone.
+ShareSource: TypeAlias = Literal["assumption", "estimator", "labels"]
+# Returns counts whose labelled positives lie as the hidden ones do.
+LieLike: TypeAlias = Callable[..., ScoreCounts]
 
 
 @dataclass(frozen=True)
@@ -193,6 +214,47 @@ class ReviewFacts:
     found: LabelsFound | None
     plain: bool
 
+    @property
+    def other_answer(self) -> str | None:
+        """The answer beside the headline; not one that a test has found wrong."""
+        if len(self.answers) < 2:  # noqa: PLR2004 - nothing stands beside it
+            return None
+        if self.labels == "random":
+            return "any"
+        return None if self.found is not None and self.found.rejected else "random"
+
+
+class PlanWords(NamedTuple):
+    """Say what a plan of reviews supposes of the labels, and what else may well be.
+
+    Attributes
+    ----------
+    supposes : str
+        Stands behind the share of hidden positives: "3 % of them are positive, …".
+    may_be : str
+        Stands behind "what may come by the draw, if …".
+    """
+
+    supposes: str
+    may_be: str
+
+
+RANDOM_LABELS_PLAN = PlanWords(
+    "and labels are a random sample of the positives",
+    "labels prefer high or low scores a little",
+)
+
+
+class NaiveWords(NamedTuple):
+    """Say what the naive values beside the estimates are, and why they are too low if so."""
+
+    title: str = "unlabeled = negative"
+    precision: str = 'some "false alarms" are positives that nobody has labelled yet'
+    area: str = "unlabeled positives count as errors"
+
+
+NAIVE = NaiveWords()
+
 
 @dataclass(frozen=True)
 class Basis:
@@ -228,6 +290,16 @@ class Basis:
         Whether a page has something to move.
     review : ReviewFacts, optional
         What verdicts say, where there are some.
+    plan_words : PlanWords
+        What a plan of reviews supposes.
+    naive : NaiveWords
+        What stands beside the estimates, and why it is too low.
+    rows : str
+        What is said of the rows that a page reports on.
+    whole : str
+        What is said of the positives among all rows, if it is more than their hidden share.
+    fitted : mapping
+        What was fitted to the labels, by name: method, scale, link.
     """
 
     determined_by: str = ""
@@ -244,6 +316,11 @@ class Basis:
     reviewable: bool = True
     sliders: bool = True
     review: ReviewFacts | None = None
+    plan_words: PlanWords = RANDOM_LABELS_PLAN
+    naive: NaiveWords = NAIVE
+    rows: str = ""
+    whole: str = ""
+    fitted: Mapping[str, str] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -326,6 +403,21 @@ class Assumption(ABC):
         """Whether what it says row by row is fitted, and not only tested."""
         return False
 
+    @property
+    def share_source(self) -> ShareSource:
+        """What tells the share of hidden positives."""
+        return "assumption"
+
+    @property
+    def further_plan(self) -> Reviews | None:
+        """The verdicts of a plan to which a further round can be added, if there are any."""
+        return None
+
+    @property
+    def of_any_rows(self) -> bool:
+        """Whether nothing is said of single rows, so that it holds of any part of them alike."""
+        return False
+
     def knots(self, scores: Any = None) -> Sequence[float]:  # noqa: ARG002 - whichever scores
         """Return scores that counts keep apart: `scores` are those of a model, if they are here."""
         return ()
@@ -393,17 +485,6 @@ class Recovery(ABC):
     def best_threshold(self, goal: Goal, over: float | None) -> BestThreshold:
         """Return the best threshold for a goal, and what it gains over another."""
 
-    @abstractmethod
-    def pair(
-        self,
-        models: "Mapping[str, Recovery]",
-        tables: Mapping[str, Mapping[str, Estimate]],
-        thresholds: Mapping[str, float],
-        question: Question,
-        top: Any,
-    ) -> "Pairing":
-        """Put models under this assumption side by side; `tables` are their own estimates."""
-
     # -- what follows, unless an assumption knows better -----------------------------------------
 
     @cached_property
@@ -420,6 +501,30 @@ class Recovery(ABC):
     def clusters(self) -> Clusters | None:
         """The rows by cluster, if they come in clusters."""
         return self.used.clusters
+
+    @cached_property
+    def prevalence(self) -> float:
+        """Share of positives in the target; NaN where labels and scores leave it open."""
+        return math.nan if self.unknowns.range_only else self.shares.prevalence(self.counts)
+
+    @cached_property
+    def naive_curve(self) -> OperatingCurve:
+        """The curve that people compute today: unlabeled rows are called negative."""
+        return naive_curve(self.counts)
+
+    def naive_value(self, at: MetricAt, counts: ScoreCounts) -> float:
+        """Return the naive value of a metric."""
+        if at.top is not None:
+            apart = self.shares.sampling == "case-control"
+            return math.nan if apart else metric_value(counts, Shares(0.0), at.metric, top=at.top)
+        if at.threshold is None:
+            return naive_area(counts, at.metric)
+        return float(getattr(naive_point(counts, at.threshold), at.metric))
+
+    @property
+    def roc_band(self) -> CurveBounds | None:
+        """A band of the whole ROC curve, where more is known of it than its single points."""
+        return None
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -467,18 +572,68 @@ class Recovery(ABC):
 
         `counts` are those that answer at its place, if they are there already.
         """
+        return self.estimates([at], counts)[0]
+
+    def estimates(
+        self, ats: Sequence[MetricAt], counts: ScoreCounts | None = None
+    ) -> list[Estimate]:
+        """Estimate metrics at one place together."""
+        at = ats[0]
         if at.prevalence is not None:
-            return self.finish(self.carry(at, at.prevalence))
+            return [self.finish(self.carry(each, at.prevalence)) for each in ats]
         if counts is None:
             counts = self.counts_at(at.threshold) if at.top is None else self.counts_for_top
-        return self.raise_certain(self.finish(self.measure(at, counts)), at, counts)
+        return [
+            self.finish(estimate, self.certain_value(each, counts), each.metric)
+            for each, estimate in zip(ats, self.measures(ats, counts), strict=True)
+        ]
 
-    def finish(self, estimate: Estimate) -> Estimate:
-        """Leave open what the share leaves open, and name what the share rests on."""
-        found = self.unknowns.leave_open(estimate)
-        share = self.unknowns.needs if "prevalence" in found.needs else ()
-        right = (RIGHT_LABELS,) if found.needs and self.supposes_right_labels else ()
-        return replace(found, needs=(*found.needs, *share, *right))
+    def measures(self, ats: Sequence[MetricAt], counts: ScoreCounts) -> list[Estimate]:
+        """Estimate metrics of counts that answer at their one place, with intervals."""
+        return [self.measure(at, counts) for at in ats]
+
+    def finish(
+        self, estimate: Estimate, least: float | None = None, metric: str | None = None
+    ) -> Estimate:
+        """Leave open what the share leaves open, and name what the share rests on.
+
+        Nothing lies below what is certain (`least`), and the interval of a metric that is but a
+        point holds the truth all the same.
+        """
+        if self.unknowns.range_only:
+            estimate = self.unknowns.leave_open(estimate)
+        share = self.unknowns.needs if "prevalence" in estimate.needs else ()
+        right = (RIGHT_LABELS,) if estimate.needs and self.supposes_right_labels else ()
+        needs = (*estimate.needs, *share, *right)
+        if metric is None:
+            return replace(estimate, needs=needs)
+        return raise_to(estimate, least, metric, needs=needs)
+
+    def contributions(self, at: MetricAt) -> Contributions:
+        """Return what each independent unit of the rows adds to a metric."""
+        raise self.not_identified(f"what single rows add to {at.metric}", "evaluate each model")
+
+    def read_with_units(self, at: MetricAt) -> tuple[Estimate, Contributions]:
+        """Return a metric as it is measured, and what each unit adds to it."""
+        if at.prevalence is not None:
+            return self.carry(at, at.prevalence), self.contributions(at)
+        counts = self.counts_at(at.threshold) if at.top is None else self.counts_for_top
+        return self.measure(at, counts), self.contributions(at)
+
+    def for_target(self, target: Target) -> Self:
+        """Return the recovery with intervals that speak of another target."""
+        return replace(self, target=target)
+
+    def pair(
+        self,
+        models: "Mapping[str, Recovery]",
+        tables: Mapping[str, Mapping[str, Estimate]],  # noqa: ARG002 - read from the rows
+        thresholds: Mapping[str, float],
+        question: Question,
+        top: Any,
+    ) -> "Pairing":
+        """Put models under this assumption side by side; `tables` are their own estimates."""
+        return PairingByRow(models, thresholds, question, top)
 
     @cached_property
     def share_estimated(self) -> bool:
@@ -511,8 +666,7 @@ class Recovery(ABC):
 
     def raise_certain(self, estimate: Estimate, at: MetricAt, counts: ScoreCounts) -> Estimate:
         """Raise an estimate at a threshold to what its flagged rows are certain to have."""
-        least = self.certain_value(at, counts)
-        return round_ends(estimate if least is None else at_least(least, estimate), at.metric)
+        return raise_to(estimate, self.certain_value(at, counts), at.metric)
 
     def raise_top(self, estimate: Estimate, at: MetricAt) -> Estimate:
         """Raise the precision of the highest rows to that of the labelled ones among them."""
@@ -522,7 +676,15 @@ class Recovery(ABC):
         if self.shares.sampling != "single-sample":
             return estimate
         naive = metric_value(self.counts_for_top, Shares(0.0), at.metric, top=at.top)
-        return round_ends(at_least(naive, estimate), at.metric)
+        return raise_to(estimate, naive, at.metric)
+
+    def checks_of(self, at: MetricAt, checks: Sequence[Check]) -> Sequence[Check]:  # noqa: ARG002 - any metric
+        """Return the checks that a metric rests on."""
+        return checks
+
+    def open_words(self, at: MetricAt) -> str:  # noqa: ARG002 - whichever metric
+        """Say why nothing is claimed of a metric, whatever its interval; empty if it may be."""
+        return ""
 
     def read_prevalence(self, prevalence: object) -> float:
         """Return a prevalence elsewhere as a float; raise where nothing is carried over."""
@@ -623,6 +785,18 @@ class Recovery(ABC):
         """The reviews of a plan to which a further round can be added, if there is one."""
         return None
 
+    def lie_like(self, counts: ScoreCounts, scores: Any = None) -> ScoreCounts:  # noqa: ARG002
+        """Return counts of these rows whose labelled positives lie as the hidden ones do.
+
+        `scores` are those of another model, if the counts are.
+        """
+        return counts
+
+    @cached_property
+    def posterior(self) -> FloatArray:
+        """How likely an unlabeled row of each cell is positive: what a plan goes by."""
+        return working_posterior(self.lie_like(self.counts), self.shares.unlabeled_prevalence)
+
     @property
     def not_by_labels(self) -> str:
         """Why labels alone do not answer a question under this assumption."""
@@ -682,13 +856,123 @@ class Pairing(ABC):
         )
 
 
-def at_least(least: float, estimate: Estimate) -> Estimate:
-    """Raise an estimate and its ends to what is certain: a few verdicts may tell less."""
-    ends = {end: max(getattr(estimate, end), least) for end in ("value", "low", "high")}
-    return replace(estimate, **ends)
+@dataclass(frozen=True, eq=False)
+class PairingByRow(Pairing):
+    """Models side by side, each of which says what every unit of the same rows adds to a metric.
+
+    What units add to the one less what they add to the other is what a difference varies by. No
+    prevalence is supposed, so that none turns the order.
+
+    Notes
+    -----
+    Assumes: what the assumption says holds for every model alike.
+    Wrong when: one of the models decided who was labelled, beyond what the assumption says.
+    """
+
+    recoveries: Mapping[str, Recovery]
+    thresholds: Mapping[str, float]
+    question: Question
+    top: Any
+
+    @property
+    def first(self) -> Recovery:
+        """The recovery of the first model; what was drawn is the same for all."""
+        return next(iter(self.recoveries.values()))
+
+    def differences(self, metrics: Sequence[str]) -> tuple[Difference, ...]:
+        """Return the differences of every pair, metric by metric."""
+        return self._all_pairs([{n: self._at(n, m) for n in self.recoveries} for m in metrics])
+
+    def carried(self, metrics: Sequence[str], prevalence: float) -> tuple[Difference, ...]:
+        """Return the differences where another share of rows is positive."""
+        places = [{n: self._at(n, m) for n in self.recoveries} for m in metrics]
+        return self._all_pairs(
+            [{n: replace(at, prevalence=prevalence) for n, at in each.items()} for each in places],
+            "population",
+        )
+
+    def workload(self) -> Workload | None:
+        """Compare what models find among as many flagged rows, if a number was asked for."""
+        if self.top is None:
+            return None
+        shares, target = self.first.shares, TARGET_OF[self.question]
+        design = design_of(self.first.counts, shares, shares.sampling, target)
+        used = {name: each.used for name, each in self.recoveries.items()}
+        cut = cut_models(used, design, self.thresholds, self.top)
+        places = [MetricAt(metric, top=cut.size) for metric in WORKLOAD_METRICS]
+        estimates = {
+            name: estimate_workload(each, WORKLOAD_METRICS, cut.size)
+            for name, each in self.recoveries.items()
+        }
+        values = {
+            name: {metric: estimate.value for metric, estimate in each.items()}
+            for name, each in estimates.items()
+        }
+        pairs = self._all_pairs([dict.fromkeys(self.recoveries, at) for at in places])
+        return Workload(cut.size, cut.chosen, values, cut.last, cut.tied, pairs, estimates)
+
+    def _at(self, name: str, metric: str) -> MetricAt:
+        return MetricAt(metric, self.thresholds[name] if metric in POINTS else None)
+
+    def _all_pairs(
+        self, asked: Sequence[Mapping[str, MetricAt]], question: Question | None = None
+    ) -> tuple[Difference, ...]:
+        """Return the differences of every pair in each metric, each model at its own place."""
+        question = question or self.question
+        models = {n: each.for_target(TARGET_OF[question]) for n, each in self.recoveries.items()}
+        found: list[Difference] = []
+        for places in asked:
+            answers = {name: models[name].read_with_units(at) for name, at in places.items()}
+            pairs = [
+                _differ(names, answers, places[names[0]].metric, question)
+                for names in itertools.combinations(answers, 2)
+            ]
+            found += holm_adjusted(pairs)
+        return tuple(found)
 
 
-def round_ends(estimate: Estimate, metric: str) -> Estimate:
-    """Return an estimate whose interval, if it is but a point, holds the truth all the same."""
-    low, high = round_outward(estimate.low, estimate.high, *FACTS[metric].range)
-    return replace(estimate, low=low, high=high)
+def _differ(
+    names: tuple[str, str],
+    answers: Mapping[str, tuple[Estimate, Contributions]],
+    metric: str,
+    question: Question,
+) -> Difference:
+    """Return the difference of two models by their values and what units add to either."""
+    (one, adds), (other, others) = (answers[name] for name in names)
+    value, chance = one.value - other.value, (adds - others).chance
+    half = chance.quantile(one.confidence_level) * chance.error
+    ends = possible_ends(metric, value, value - half, value + half)
+    method = f"paired, {one.method}"
+    gap = Estimate(value, *ends, chance.error, one.confidence_level, one.needs, method)
+    return fixed_difference(metric, names, gap, chance, question)
+
+
+def estimate_top(recovery: Recovery, metric: str, size: float) -> Estimate:
+    """Estimate a metric of so many of the highest rows, as an evaluation does."""
+    return estimate_workload(recovery, [metric], size)[metric]
+
+
+def estimate_workload(
+    recovery: Recovery, metrics: Sequence[str], size: float
+) -> dict[str, Estimate]:
+    """Estimate metrics of so many of the highest rows, as an evaluation does."""
+    places = [MetricAt(metric, top=size) for metric in metrics]
+    with collect_warnings():  # the table has warned
+        found = zip(places, recovery.estimates(places), strict=True)
+        return {at.metric: recovery.raise_top(estimate, at) for at, estimate in found}
+
+
+def raise_to(
+    estimate: Estimate, least: float | None, metric: str, needs: tuple[str, ...] | None = None
+) -> Estimate:
+    """Raise an estimate and its ends to what is certain: a few verdicts may tell less.
+
+    An interval that is but a point holds the truth all the same.
+    """
+    value, low, high = estimate.value, estimate.low, estimate.high
+    if least is not None:
+        value, low, high = max(value, least), max(low, least), max(high, least)
+    if high - low <= POINT:
+        low, high = round_outward(low, high, *FACTS[metric].range)
+    needs = estimate.needs if needs is None else needs
+    return replace(estimate, value=value, low=low, high=high, needs=needs)

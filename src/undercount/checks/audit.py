@@ -35,7 +35,7 @@ def audit_check(counts: ScoreCounts) -> Check:
     p_value = gap_p_value(gap, counts.n_rows - counts.n_unlabeled, counts.n_rows)
     code, share = CODES["fair-sample"], gap / counts.n_unlabeled
     advice = (
-        "verify a random sample of all rows; uc.SelectionModel (undercount select) is for rows "
+        "verify a random sample of all rows; uc.SelectedLabels (undercount select) is for rows "
         "that somebody chose to look at"
     )
     if share > LARGE_GAP and p_value < RISK:
@@ -74,12 +74,14 @@ def _largest_gap(counts: ScoreCounts) -> tuple[float, str]:
     stretch = np.cumsum(verified)
     rows = np.bincount(stretch, np.where(verified, 0.0, counts.unlabeled))
     widest = int(np.argmax(rows))
-    known = counts.score[verified]
+    verified_scores = counts.score[verified]
     if widest == 0:
-        return float(rows[widest]), f"above {known[0]:.4g}"
-    if widest == len(known):
-        return float(rows[widest]), f"below {known[-1]:.4g}"
-    return float(rows[widest]), f"from {known[widest]:.4g} to {known[widest - 1]:.4g}"
+        return float(rows[widest]), f"above {verified_scores[0]:.4g}"
+    if widest == len(verified_scores):
+        return float(rows[widest]), f"below {verified_scores[-1]:.4g}"
+    return float(
+        rows[widest]
+    ), f"from {verified_scores[widest]:.4g} to {verified_scores[widest - 1]:.4g}"
 
 
 def gap_p_value(gap: float, verified: float, rows: float) -> float:
@@ -111,10 +113,10 @@ def rank_p_value(counts: ScoreCounts) -> tuple[float, bool]:
     """
     verified, unverified = counts.positive + counts.negative, counts.unlabeled
     rows = verified + unverified
-    total, known = float(rows.sum()), float(verified.sum())
+    total, n_verified = float(rows.sum()), float(verified.sum())
     below = total - np.cumsum(rows) + rows / 2
-    distance = float(verified @ below) - known * total / 2
+    distance = float(verified @ below) - n_verified * total / 2
     # A sample of mid-ranks without replacement.
     spread = float(rows @ (below - total / 2) ** 2) / (total - 1)
-    error = math.sqrt(known * (1 - known / total) * spread)
+    error = math.sqrt(n_verified * (1 - n_verified / total) * spread)
     return (math.erfc(abs(distance) / error / math.sqrt(2)) if error > 0 else 1.0), distance > 0

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from undercount.checks.outcomes import fails, informs, passes, warns
 from undercount.count.arrays import amount
 from undercount.counts import ScoreCounts
 from undercount.curve import blocks
@@ -82,7 +83,7 @@ def checklist(
     if estimated and area < LEAKED and shares.sampling == "single-sample":
         checks += [_in_sample(counts, shares), _many_hidden(counts, shares, doubt)]
     if doubt in DOUBTS:
-        checks.append(Check(CODES["identified"], "warn", DOUBTS[doubt], REVIEW))
+        checks.append(warns("identified", DOUBTS[doubt], REVIEW))
     return tuple(checks)
 
 
@@ -104,15 +105,15 @@ def with_warnings(
     """
     if given:
         checks, warned = _without_fit(checks, warned)
-    found = {(check.code, check.level) for check in checks}
-    echoes = {"outside", CONTRADICTED} if (CODES["fit"], "fail") in found else set()
-    if (CODES["leak"], "warn") in found:
+    levels = {(check.code, check.level) for check in checks}
+    echoes = {"outside", CONTRADICTED} if (CODES["fit"], "fail") in levels else set()
+    if (CODES["leak"], "warn") in levels:
         echoes = {"outside", CONTRADICTED, "share-too-large", "separated"}
         checks = [check for check in checks if (check.code, check.level) != (CODES["fit"], "warn")]
     new = [warning for warning in warned if warning.code not in echoes]
-    if (CODES["in-sample"], "warn") in found:
+    if (CODES["in-sample"], "warn") in levels:
         new = [warning for warning in new if warning.code != "separated"]
-    if (CODES["flagged"], "warn") in found:
+    if (CODES["flagged"], "warn") in levels:
         new = [warning for warning in new if not isinstance(warning, UndefinedMetricWarning)]
     return (*checks, *warning_checks(new))
 
@@ -121,19 +122,18 @@ def _without_fit(
     checks: Sequence[Check], warned: Sequence[LibraryWarning]
 ) -> tuple[list[Check], list[LibraryWarning]]:
     """Let UC001 warn of what metrics contradict, instead of UC012."""
-    said = [each for each in warned if each.code == CONTRADICTED]
+    said = [warning for warning in warned if warning.code == CONTRADICTED]
     fits = any((check.code, check.level) == (CODES["fit"], "ok") for check in checks)
     if not (said and fits):
         return list(checks), list(warned)
     (first, *_) = warning_checks(said)
-    misfit = Check(
-        CODES["fit"],
-        "warn",
+    misfit = warns(
+        "fit",
         first.message,
         "lower the share (raise the chances), or ask how the labelled rows came to be labelled",
     )
     kept = [misfit if check.code == CODES["fit"] else check for check in checks]
-    return kept, [each for each in warned if each.code != CONTRADICTED]
+    return kept, [warning for warning in warned if warning.code != CONTRADICTED]
 
 
 def without_random_labels(checks: Sequence[Check]) -> list[Check]:
@@ -164,14 +164,12 @@ def warning_checks(warned: Sequence[LibraryWarning]) -> tuple[Check, ...]:
         if name not in names:
             names.append(name)
     return tuple(
-        Check(CODES["fair-sample"], "fail", warning.about(names))
+        fails("fair-sample", warning.about(names))
         if warning.code == LOOKED_AT_HIGH
-        else Check(CODES["rounding"], "warn", warning.about(names), warning.hint)
+        else warns("rounding", warning.about(names), warning.hint)
         if warning.code == ROUNDED
         else Check(
-            CODES["warned"],
-            "info" if warning.code in INFORMING else "warn",
-            warning.about(names),
+            CODES["warned"], "info" if warning.code in INFORMING else "warn", warning.about(names)
         )
         for warning, names in same.values()
     )
@@ -218,27 +216,25 @@ def fit_check(
     variance += unlabeled_rate * (1 - unlabeled_rate) / counts.effective_size("unlabeled")
     error = math.sqrt(variance) / gap
     if size <= ROUNDING:
-        return Check(CODES["fit"], "ok", "the prevalence fits the scores at every threshold")
+        return passes("fit", "the prevalence fits the scores at every threshold")
     message = (
         f"at score {counts.score[worst - 1] if worst else np.inf:.4g} the prevalence would need "
         f"{_percent(size)} more positives than there are rows"
     )
     if size <= EXPLAINED * error + ROUNDING:
-        return Check(CODES["fit"], "ok", message + ", which chance explains")
+        return passes("fit", message + ", which chance explains")
     if estimated and leaked:
-        return Check(CODES["fit"], "warn", message)  # the score is at fault, not the share: UC010
+        return warns("fit", message)  # the score is at fault, not the share: UC010
     if estimated:
-        return Check(
-            CODES["fit"],
-            "fail",
+        return fails(
+            "fit",
             message + ", more than chance explains: the share estimated from these scores does "
             "not fit them, or labels are not random",
             "pass a share from elsewhere, such as that of a random sample of unlabeled rows "
             "verified, and ask how the labelled rows came to be labelled",
         )
-    return Check(
-        CODES["fit"],
-        "fail",
+    return fails(
+        "fit",
         message + ", more than chance explains: prevalence too high, or labels not random",
         "lower the prevalence, or ask how the labelled rows came to be labelled",
     )
@@ -253,9 +249,8 @@ def _named_share(shares: Shares) -> float:
 def _agreement(estimates: Mapping[str, Estimate], shares: Shares) -> Check:
     """UC002: the estimators should agree on the prevalence."""
     if len(estimates) < 2:  # noqa: PLR2004 - nothing to compare
-        return Check(
-            CODES["agreement"],
-            "ok",
+        return passes(
+            "agreement",
             "no prevalence was estimated from scores, so that there are no estimators to compare",
         )
     share, values = _named_share(shares), {name: one.value for name, one in estimates.items()}
@@ -269,10 +264,9 @@ def _agreement(estimates: Mapping[str, Estimate], shares: Shares) -> Check:
             "error on scores like these"
         )
     if are_near(list(values.values())):
-        return Check(CODES["agreement"], "ok", message)
-    return Check(
-        CODES["agreement"],
-        "warn",
+        return passes("agreement", message)
+    return warns(
+        "agreement",
         f"{message}. They disagree, so {_trusted(shares)} if these scores are unlike the simulated "
         "ones",
         REVIEW,
@@ -311,11 +305,10 @@ def _labels(counts: ScoreCounts) -> Check:
     labelled = counts.effective_size("positive")
     message = _worth_words(labelled, f"labelled positive row{'' if labelled == 1 else 's'}")
     if labelled >= FEW_LABELS:
-        return Check(CODES["few-labels"], "ok", message)
+        return passes("few-labels", message)
     width = 1.96 * (0.25 / max(labelled, 1)) ** 0.5
-    return Check(
-        CODES["few-labels"],
-        "warn",
+    return warns(
+        "few-labels",
         f"only {message}: a recall of one half is known to ±{100 * width:.0f} points",
         f"label more; {FEW_LABELS} is the least for intervals that keep their promise",
     )
@@ -331,10 +324,9 @@ def _ties(counts: ScoreCounts) -> Check:
             most, rows = part.start + int(np.argmax(here)), float(here.max())
     share = rows / counts.n_rows
     if share <= HEAVY_TIES:
-        return Check(CODES["ties"], "ok", "few rows share a score")
-    return Check(
-        CODES["ties"],
-        "warn",
+        return passes("ties", "few rows share a score")
+    return warns(
+        "ties",
         f"{100 * share:.0f} % of the rows share the score {counts.score[most]:.4g}; "
         "no threshold can split them",
         "use the model's raw score rather than a rounded or binned one",
@@ -350,29 +342,23 @@ def _constant(counts: ScoreCounts) -> Check:
         for part in blocks(len(counts.score))
     )
     if n_scores == 1 and not counts.merged.any():
-        return Check(
-            CODES["constant"], "fail", "every row has the same score", "pass scores, not a constant"
-        )
+        return fails("constant", "every row has the same score", "pass scores, not a constant")
     if n_scores == 2 and not counts.compact:  # noqa: PLR2004 - hard predictions
-        return Check(
-            CODES["constant"],
-            "info",
+        return informs(
+            "constant",
             "there are two scores only, so areas are those of a single threshold",
             "pass scores rather than predictions to judge the ranking",
         )
-    return Check(CODES["constant"], "ok", "scores vary")
+    return passes("constant", "scores vary")
 
 
 def _direction(counts: ScoreCounts, area: float) -> Check:
     """UC006: labelled rows should score higher than the others."""
     spread = 1 / (12 * counts.effective_size("positive")) ** 0.5
     if area >= CHANCE - EXPLAINED / 2 * spread:
-        return Check(
-            CODES["direction"], "ok", f"labelled rows score higher than the others (AUC {area:.3g})"
-        )
-    return Check(
-        CODES["direction"],
-        "fail",
+        return passes("direction", f"labelled rows score higher than the others (AUC {area:.3g})")
+    return fails(
+        "direction",
         f"labelled rows score lower than the others (AUC {area:.3g}): worse than chance",
         "if a low score means positive, pass its negative; nothing was turned round here",
     )
@@ -380,9 +366,8 @@ def _direction(counts: ScoreCounts, area: float) -> Check:
 
 def _selection() -> Check:
     """UC008: the labelled positives should be a fair sample, which scores alone cannot show."""
-    return Check(
-        CODES["selection"],
-        "info",
+    return informs(
+        "selection",
         "whether the labelled positives are a fair sample of all positives cannot be tested from "
         "labels and scores alone; rows chosen for review, a second source of labels, dates, "
         "known chances or covariates may tell",
@@ -392,9 +377,8 @@ def _selection() -> Check:
 
 def negatives_check(counts: ScoreCounts) -> Check:
     """UC008: known negatives tell the share only if they are a fair sample of the negatives."""
-    return Check(
-        CODES["selection"],
-        "info",
+    return informs(
+        "selection",
         f"the share of hidden positives was told by the {counts.n_negative:,.6g} known negatives "
         "(TwoLabels), which is right if they are a random sample of the negatives; that cannot be "
         "tested either",
@@ -413,10 +397,9 @@ def clusters_check(design: MixtureDesign, clusters: Clusters) -> Check:
         f"their {amount(labels)} labels are worth {worth:,.0f} independent ones"
     )
     if design.clusters >= FEW_CLUSTERS:
-        return Check(CODES["clusters"], "ok", message)
-    return Check(
-        CODES["clusters"],
-        "warn",
+        return passes("clusters", message)
+    return warns(
+        "clusters",
         message + f". The variance rests on about {design.clusters:.0f} clusters of equal weight",
         f"label more clusters; below {FEW_CLUSTERS} intervals are rough",
     )
@@ -425,13 +408,12 @@ def clusters_check(design: MixtureDesign, clusters: Clusters) -> Check:
 def _saturation(counts: ScoreCounts) -> Check:
     """UC009: few rows should stand at the highest score."""
     if counts.merged[0] or len(counts.score) == 1:
-        return Check(CODES["saturation"], "ok", "scores are not saturated")
+        return passes("saturation", "scores are not saturated")
     share = (counts.positive[0] + counts.negative[0] + counts.unlabeled[0]) / counts.n_rows
     if share <= SATURATED:
-        return Check(CODES["saturation"], "ok", "scores are not saturated")
-    return Check(
-        CODES["saturation"],
-        "warn",
+        return passes("saturation", "scores are not saturated")
+    return warns(
+        "saturation",
         f"{100 * share:.0f} % of the rows have the highest score {counts.score[0]:.4g}: the "
         "score is saturated where it matters most",
         "use the raw score before rounding or clipping",
@@ -441,10 +423,9 @@ def _saturation(counts: ScoreCounts) -> Check:
 def _leak(area: float) -> Check:
     """UC010: the score must not contain the label."""
     if area < LEAKED:
-        return Check(CODES["leak"], "ok", "the score does not give the label away")
-    return Check(
-        CODES["leak"],
-        "warn",
+        return passes("leak", "the score does not give the label away")
+    return warns(
+        "leak",
         f"the scores separate labelled from unlabeled rows almost perfectly (AUC {area:.4f}). "
         "Either the model was trained on these rows or saw their labels, and then nothing here "
         f"holds for other rows; or next to no positive is hidden (at most "
@@ -465,12 +446,9 @@ def _in_sample(counts: ScoreCounts, shares: Shares) -> Check:
     """
     frequency = shares.label_frequency(counts)
     if not frequency >= NEARLY_ALL:
-        return Check(
-            CODES["in-sample"], "ok", f"{_percent(frequency)} of the positives carry a label"
-        )
-    return Check(
-        CODES["in-sample"],
-        "warn",
+        return passes("in-sample", f"{_percent(frequency)} of the positives carry a label")
+    return warns(
+        "in-sample",
         f"by these scores {_percent(frequency)} of all positives are labelled already. Either "
         "hardly any is hidden, or the model was trained on these rows, which looks the same and "
         "hides every other positive",
@@ -496,10 +474,9 @@ def _many_hidden(counts: ScoreCounts, shares: Shares, doubt: Doubt) -> Check:
     if span is not None and span.low <= 0:  # no estimate is named then
         return _many_possible(counts, span.high, doubt)
     if doubt != "many":
-        return Check(CODES["many-hidden"], "ok", f"{message} positives")
-    return Check(
-        CODES["many-hidden"],
-        "warn",
+        return passes("many-hidden", f"{message} positives")
+    return warns(
+        "many-hidden",
         f"{message} positives: negatives that score like positives would look the same, and the "
         "share may be many times too high",
         f"give a {named('prevalence')}, or have unlabeled rows reviewed",
@@ -512,10 +489,9 @@ def _many_possible(counts: ScoreCounts, high: float, doubt: Doubt) -> Check:
     labels = _worth_words(counts.effective_size("positive"), "labels")
     message = f"{labels}, and scores leave up to {float(f'{most:.2g}'):,.0f} hidden positives"
     if doubt != "many":
-        return Check(CODES["many-hidden"], "ok", f"{message} possible")
-    return Check(
-        CODES["many-hidden"],
-        "warn",
+        return passes("many-hidden", f"{message} possible")
+    return warns(
+        "many-hidden",
         f"{message} possible: negatives that score like positives would look the same, and there "
         "may be far fewer, or none",
         f"give a {named('prevalence')}, or have unlabeled rows reviewed",
@@ -535,10 +511,9 @@ def naive_check(rows: Sequence[MetricRow], shares: Shares) -> Check:
         if row.naive > _largest(row) + ROUNDING and grows(row.metric, row.naive, shares)
     ]
     if not above:
-        return Check(CODES["naive-above"], "ok", "no naive value is above its estimate")
-    return Check(
-        CODES["naive-above"],
-        "warn",
+        return passes("naive-above", "no naive value is above its estimate")
+    return warns(
+        "naive-above",
         f"the naive value is above the estimate for {', '.join(above)}, which random labels "
         "of a useful classifier do not give",
         "check the direction of the score, the label purity, and how rows were labelled",

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, chdtrc, ndtr
 
+from undercount.checks.outcomes import fails, informs, passes, warns
 from undercount.checks.percentages import percent
 from undercount.counts import ScoreCounts
-from undercount.errors import CODES, Check, InputError, named
+from undercount.errors import CODES, Check, InputError, Level, named, wording
 from undercount.prevalence.fair_scores import ScoreTest
 from undercount.prevalence.upper_bound import upper_bound
 from undercount.shares import Shares
@@ -30,6 +31,7 @@ MOST_PARTS, LOOKED_A_PART, BALANCED = 10, 30, 0.99
 FEWEST_OF_BOTH = 30
 # Fair labels look so unfair once in so many times: nothing is built on labels beyond it.
 SURELY_UNFAIR = 0.001
+USE_CHANCES = wording("assume LabelPropensity(chance)", "pass --chance")
 
 
 def groups_check(
@@ -56,7 +58,7 @@ def groups_check(
     span = shares.unlabeled_prevalence_interval
     least = shares.unlabeled_prevalence if span is None else span.low
     # Hidden positives for each label, as few as the share's interval allows.
-    each = least * whole.n_unlabeled / whole.n_positive
+    hidden_per_label = least * whole.n_unlabeled / whole.n_positive
     groups = list(_groups(covariates, len(labels)))
     # Each group is asked for too many labels and for too few.
     risk = (1 - LEVEL) / (2 * max(len(groups), 1))
@@ -71,7 +73,7 @@ def groups_check(
             continue
         tested += 1
         counts = ScoreCounts.from_rows(labels[inside], score[inside], unlabeled=-1, compact=True)
-        needed = float(each * n_labelled / n_unlabeled)
+        needed = float(hidden_per_label * n_labelled / n_unlabeled)
         allowed = upper_bound(counts, 1 - risk)
         worst = max(worst, (needed - allowed, group, needed, allowed))
     fewest = min(sparse, key=lambda found: (found.labels > 0, found.p_value), default=None)
@@ -91,13 +93,12 @@ def groups_check(
 
 
 def _crowded_check(name: str, needed: float, allowed: float) -> Check:
-    return Check(
-        CODES["fair-sample"],
-        "warn",
+    return warns(
+        "fair-sample",
         f"labels are no fair sample: with as many labels as it has, {percent(needed)} of the "
         f"unlabeled rows with {name} would be positive, and their scores allow at most "
         f"{percent(allowed)}; such rows are labelled more often than others",
-        f"find out the chances of a label and pass {named('propensity')}",
+        f"find out the chances of a label and {USE_CHANCES}",
     )
 
 
@@ -120,7 +121,7 @@ class FewLabels:
             f"rows of the same scores have {self.expected:,.0f} elsewhere (p = {self.p_value:.2g}, "
             "were their positives half as frequent): they are labelled less often, or hold far "
             "fewer positives than their scores say",
-            f"review some of these rows, leave them out, or pass {named('propensity')}",
+            f"review some of these rows, leave them out, or {USE_CHANCES}",
         )
 
 
@@ -169,18 +170,11 @@ def found_check(found: ScoreTest) -> Check:
 
     It fails, and so forbids to build on the labels, where chance hardly explains the difference.
     """
-    test = f"p = {found.p_value:.2g}, {found.n_rows:,} labels"
-    if found.p_value > 1 - LEVEL:
-        return Check(
-            CODES["fair-sample"],
-            "ok",
-            f"positives score alike whenever and by whom they were found ({test}); what nobody "
-            "has found may differ",
-        )
-    sure = found.p_value < SURELY_UNFAIR
-    return Check(
-        CODES["fair-sample"],
-        "fail" if sure else "warn",
+    sure, test = found.p_value < SURELY_UNFAIR, _test_words(found)
+    return _fair_check(
+        found,
+        f"positives score alike whenever and by whom they were found ({test}); what nobody has "
+        "found may differ",
         f"labels {'are' if sure else 'may be'} no fair sample: {found.words} ({test})",
         "review some rows without a label; they tell what nobody has found",
     )
@@ -191,21 +185,27 @@ def steady_check(found: ScoreTest) -> Check:
 
     It fails, and so forbids to report, where chance hardly explains the difference.
     """
-    test = f"p = {found.p_value:.2g}, {found.n_rows:,} labels"
-    if found.p_value > 1 - LEVEL:
-        message = (
-            f"no sign that labels come later or sooner than they did ({test}), but the test "
-            "overlooks most changes of recent months"
-        )
-        return Check(CODES["fair-sample"], "ok", message)
-    sure = found.p_value < SURELY_UNFAIR
-    return Check(
-        CODES["fair-sample"],
-        "fail" if sure else "warn",
+    sure, test = found.p_value < SURELY_UNFAIR, _test_words(found)
+    return _fair_check(
+        found,
+        f"no sign that labels come later or sooner than they did ({test}), but the test overlooks "
+        "most changes of recent months",
         f"delays {'are not' if sure else 'may not be'} alike: {found.words} ({test})",
         "labels that became slower look like a fall, faster ones like a rise; leave out the months "
         "before labelling changed, or review some recent rows",
     )
+
+
+def _test_words(test: ScoreTest) -> str:
+    return f"p = {test.p_value:.2g}, {test.n_rows:,} labels"
+
+
+def _fair_check(test: ScoreTest, alike: str, unlike: str, advice: str) -> Check:
+    """Say what a test of fair labels shows: nothing, a doubt, or that they are surely unfair."""
+    if test.p_value > 1 - LEVEL:
+        return passes("fair-sample", alike)
+    level: Level = "fail" if test.p_value < SURELY_UNFAIR else "warn"
+    return Check(CODES["fair-sample"], level, unlike, advice)
 
 
 def _groups(covariates: Any, n_rows: int) -> Iterator[tuple[str, NDArray[np.bool_]]]:
@@ -238,9 +238,8 @@ def mature_checks(estimator: Any) -> tuple[Check, ...]:
     if getattr(estimator, "mature_", True):
         return ()
     return (
-        Check(
-            CODES["mature"],
-            "fail",
+        fails(
+            "mature",
             f"do not report these numbers: {estimator.unripe_words()}",
             "wait, or add rows that are older",
         ),
@@ -267,20 +266,19 @@ def negatives_fair_check(counts: ScoreCounts, shares: Shares) -> Check | None:
     areas = Areas.of(counts)
     if areas.positive_negative <= 0:
         return None
-    _, told, error = areas.average(counts)
+    _, estimated, error = areas.average(counts)
     span = shares.unlabeled_prevalence_interval
     least = shares.unlabeled_prevalence if span is None else span.low
-    p_value = 2 * float(ndtr((told - least) / error)) if error > 0 else 1.0
+    p_value = 2 * float(ndtr((estimated - least) / error)) if error > 0 else 1.0
     if p_value >= SURELY_UNFAIR:
         return None
-    return Check(
-        CODES["fair-sample"],
-        "fail",
+    return fails(
+        "fair-sample",
         f"labels are no fair sample, or the share is too high: the {counts.n_negative:,.6g} known "
         "negatives score higher than the other negatives would (as random labels of both classes "
-        f"they leave {max(told, 0.0):.2g} of the unlabeled rows positive, and {least:.2g} was "
+        f"they leave {max(estimated, 0.0):.2g} of the unlabeled rows positive, and {least:.2g} was "
         f"given; p = {p_value:.1g}): rows of high scores were looked at more often",
-        "undercount select (uc.SelectionModel) models who was looked at, and known chances of a "
+        "undercount select (uc.SelectedLabels) models who was looked at, and known chances of a "
         "label serve too; audited rows must be a random sample of all rows",
     )
 
@@ -314,9 +312,8 @@ def balance_check(score: NDArray[Any], looked: NDArray[Any], chance: NDArray[Any
         return None
     at = np.flatnonzero(tested)[np.argmax(np.abs(distance))]
     inside = score[part == at]
-    return Check(
-        CODES["fair-sample"],
-        "fail",
+    return fails(
+        "fair-sample",
         f"the chances miss what decided who was looked at: by them the {number:,} rows looked at "
         f"stand for {stands_for.sum():,.0f} rows of {len(score):,}, and for {stands_for[at]:,.0f} "
         f"of the {rows[at]:,} with a score from {inside.min():.4g} to {inside.max():.4g} "
@@ -339,16 +336,14 @@ def chances_check(score: NDArray[Any], stands_for: NDArray[Any]) -> Check:
     distance = (weighted - plain) / error if error > 0 else 0.0
     p_value = math.erfc(abs(distance) / math.sqrt(2))
     if p_value > 1 - LEVEL:
-        return Check(
-            CODES["fair-sample"],
-            "ok",
+        return passes(
+            "fair-sample",
             "by their chances the labels prefer neither high nor low scores "
             f"(p = {p_value:.2g}); other labels may",
         )
     prefer = "low" if weighted > plain else "high"
-    return Check(
-        CODES["fair-sample"],
-        "info",
+    return informs(
+        "fair-sample",
         f"labels are no fair sample of the positives: they prefer {prefer} scores "
         f"(p = {p_value:.2g}), which the chances allow for",
         "do not read labels alone",

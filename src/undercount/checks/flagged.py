@@ -2,11 +2,12 @@
 
 import numpy as np
 
+from undercount.checks.outcomes import passes, warns
 from undercount.count.arrays import row_words
 from undercount.count.knots import nearest_below
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import CODES, ROUNDED, Check, MisfitWarning, named, warn
+from undercount.errors import ROUNDED, Check, MisfitWarning, named, warn
 from undercount.infer.metric_name import short_number
 
 
@@ -17,23 +18,21 @@ def flagged_check(counts: ScoreCounts, threshold: float) -> Check:
     end = len(counts.score) - int(np.searchsorted(counts.score[::-1], threshold))
     flagged = sum(float(column[:end].sum()) for column in columns)
     if flagged == 0:
-        return Check(
-            CODES["flagged"],
-            "warn",
+        return warns(
+            "flagged",
             f"no row scores {at} or more, so nothing is flagged: recall is 0, and precision and "
             "MCC do not exist",
             f"lower the threshold; the highest score is {_highest(counts)}",
         )
     if not any(float(column[end:].sum()) for column in columns):
-        return Check(
-            CODES["flagged"],
-            "warn",
+        return warns(
+            "flagged",
             f"every row scores {at} or more, so all are flagged: a recall of 1 means nothing here, "
             "and precision is the prevalence",
             f"raise the threshold; the lowest score is {_filled(counts)[-1]:.6g}",
         )
     words = row_words(flagged, weighted=counts.weighted)
-    return Check(CODES["flagged"], "ok", f"{words} at {at} or above")
+    return passes("flagged", f"{words} at {at} or above")
 
 
 def rounding_check(counts: ScoreCounts, threshold: float, *, own: bool = True) -> list[Check]:
@@ -42,17 +41,16 @@ def rounding_check(counts: ScoreCounts, threshold: float, *, own: bool = True) -
     Nothing is said where counts have merged these rows with others. One that is not the
     evaluation's `own` was written beside a metric.
     """
-    at, found = short_number(threshold), rounded_threshold(counts, threshold)
-    if found is None:
+    at, rounded = short_number(threshold), rounded_threshold(counts, threshold)
+    if rounded is None:
         return []
-    words = row_words(_rows_at(counts, found), weighted=counts.weighted)
-    advised = f"pass {named('threshold', repr(found))}" if own else f"write @{found!r}"
+    words = row_words(_rows_at(counts, rounded), weighted=counts.weighted)
+    advised = f"pass {named('threshold', repr(rounded))}" if own else f"write @{rounded!r}"
     return [
-        Check(
-            CODES["rounding"],
-            "warn",
-            f"{words} at {found!r}, which is {at} in the precision that these scores seem to have, "
-            f"lie below {at} and are not flagged",
+        warns(
+            "rounding",
+            f"{words} at {rounded!r}, which is {at} in the precision that these scores seem to "
+            f"have, lie below {at} and are not flagged",
             f"{advised} to flag them too",
         )
     ]
@@ -69,8 +67,8 @@ def rounded_threshold(counts: ScoreCounts, threshold: float) -> float | None:
     >>> rounded_threshold(counts, 0.7), rounded_threshold(counts, 0.6)
     (0.699999988079071, None)
     """
-    found = next((near for near in nearest_below(threshold) if _rows_at(counts, near)), None)
-    return None if _rows_at(counts, threshold) else found
+    rounded = next((near for near in nearest_below(threshold) if _rows_at(counts, near)), None)
+    return None if _rows_at(counts, threshold) else rounded
 
 
 def warn_rounding(counts: ScoreCounts, threshold: float, stacklevel: int = 1) -> None:

@@ -8,9 +8,10 @@ import math
 
 import numpy as np
 
+from undercount.checks.outcomes import warns
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, blocks
-from undercount.errors import CODES, Check, InputError, real_number
+from undercount.errors import Check, InputError, real_number
 from undercount.shares import Shares
 
 EVEN = 0.5
@@ -85,9 +86,8 @@ def scale_check(counts: ScoreCounts, shares: Shares) -> list[Check]:
     if not predicts_labels((low, high), counts, shares):
         return []
     return [
-        Check(
-            CODES["scale"],
-            "warn",
+        warns(
+            "scale",
             f"the scores average about {100 * high:.2g} %, nearer to the labelled share than to "
             "the share of positives: a model trained on found labels predicts the chance of being "
             "labelled, and one half of that is not one half of being positive",
@@ -106,11 +106,11 @@ def warn_words(score: FloatArray, counts: ScoreCounts, shares: Shares | None) ->
     mean = float(score.mean())
     if shares is None:
         labelled = counts.n_positive / counts.n_rows
-        found, at = mean < LIKE_LABELS * labelled, "the label frequency times 0.5"
+        like_labels, at = mean < LIKE_LABELS * labelled, "the label frequency times 0.5"
     else:
-        found = predicts_labels((mean, mean), counts, shares)
+        like_labels = predicts_labels((mean, mean), counts, shares)
         at = f"threshold={chance_threshold(counts, shares):.3g}"
-    if not found:
+    if not like_labels:
         return ""
     return (
         "the model predicts the chance of being labelled, as it was trained on found labels; a "

@@ -70,14 +70,14 @@ def percents_beside(
         ]
         places = [_usual_digits(end) + more for end, _ in ends]
         taken = [_rounded(s, "", d) for s, d in zip(shares, widths, strict=True)]
-        told = [_rounded(end, kind, d) for (end, kind), d in zip(ends, places, strict=True)]
+        words = [_rounded(end, kind, d) for (end, kind), d in zip(ends, places, strict=True)]
         if all(
             _side(share, end, kind) == _side(shown, said, kind)
             for share, shown in zip(shares, taken, strict=True)
-            for (end, kind), said in zip(ends, told, strict=True)
+            for (end, kind), said in zip(ends, words, strict=True)
         ):
             break
-    return list(map(_write, taken, widths)), list(map(_write, told, places))
+    return list(map(_write, taken, widths)), list(map(_write, words, places))
 
 
 def _side(share: float, end: float, kind: End) -> tuple[bool, ...]:
@@ -96,8 +96,10 @@ def _usual_digits(share: float) -> int:
 
 def _given_digits(share: float) -> int:
     """Return the digits behind the point that a share needs to be read as it was given, up to 3."""
-    wanted = float(f"{100 * share:.{GIVEN}g}")
-    return next((d for d in range(MOST_DIGITS) if round(wanted, d) == wanted), MOST_DIGITS)
+    rounded_percent = float(f"{100 * share:.{GIVEN}g}")
+    return next(
+        (d for d in range(MOST_DIGITS) if round(rounded_percent, d) == rounded_percent), MOST_DIGITS
+    )
 
 
 def _rounded(share: float, end: End, digits: int) -> float:

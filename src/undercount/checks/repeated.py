@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from undercount.checks.outcomes import fails
 from undercount.counts import ScoreCounts
 from undercount.curve import blocks
-from undercount.errors import CODES, Check, named
+from undercount.errors import Check, named
 
 # Other rows would not have multiples of one number at so many scores by chance.
 FEWEST_SCORES = 20
@@ -38,9 +39,8 @@ def repeated_check(counts: ScoreCounts) -> Check | None:
             return None
     if times == 0 or scores < FEWEST_SCORES:
         return None
-    return Check(
-        CODES["repeated"],
-        "fail",
+    return fails(
+        "repeated",
         f"every score is there {times} times or a multiple of it, with each label: the rows seem "
         "to be repeated, and count for more than they are",
         "leave each row once (a join may have multiplied them), or say which rows belong together "

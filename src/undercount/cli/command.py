@@ -10,10 +10,11 @@ import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
+from undercount.cli.arguments import DEBUGGING, Options
 from undercount.cli.help_page import Context
 from undercount.cli.streams import fit, print_text, tell
 from undercount.cli.wording import say
@@ -81,19 +82,19 @@ def _place(path: str) -> Place | None:
 
 
 @contextmanager
-def progress(what: str, options: dict[str, Any]) -> Iterator[Tell | None]:
+def progress(what: str, options: Mapping[str, object]) -> Iterator[Tell | None]:
     """Show a bar on stderr if work takes long, unless quiet or not a terminal."""
     with open_progress(not options.get("quiet") and sys.stderr.isatty(), what) as steps:
         yield steps.tell
 
 
-def prints(options: dict[str, Any]) -> bool:
+def prints(options: Options) -> bool:
     """Tell whether text may be printed: a document on standard output must have it for itself."""
     documents = (options.get(name) for name in ("json_file", "markdown", "csv_file", "html"))
     return not options["quiet"] and "-" not in documents
 
 
-def tell_page(options: dict[str, Any]) -> None:
+def tell_page(options: Options) -> None:
     """Say where the page is, unless it went to standard output or all is to be quiet."""
     if options["html"] not in (None, "-") and not options["quiet"]:
         tell(f"wrote {options['html']}")
@@ -153,18 +154,18 @@ class Command(click.Command):
     def _invoke(self, ctx: click.Context) -> Any:
         try:
             self._refuse_empty(ctx)
-            refuse_overwriting(_inputs(ctx.params), self._outputs(ctx))
+            refuse_overwriting(_inputs(cast("Options", ctx.params)), self._outputs(ctx))
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except InputError as error:
-            if ctx.params["debug"]:
+            if ctx.meta.get(DEBUGGING, False):
                 traceback.print_exc()
             else:
                 tell(f"undercount: {say(error.message, self)}")
             return BAD_INPUT
         except (OSError, MemoryError, ImportError) as error:
-            if ctx.params["debug"]:
+            if ctx.meta.get(DEBUGGING, False):
                 traceback.print_exc()
             tell(f"undercount: {_describe_system(error, self.name)}")
             return BAD_INPUT
@@ -172,7 +173,7 @@ class Command(click.Command):
             if type(error).__name__ == "OutOfMemoryException":  # DuckDB's, which is not loaded here
                 tell(f"undercount: {_describe_system(MemoryError(), self.name)}")
                 return BAD_INPUT
-            return _report_unexpected(error, debug=ctx.params["debug"])
+            return _report_unexpected(error, debug=ctx.meta.get(DEBUGGING, False))
 
     def _refuse_empty(self, ctx: click.Context) -> None:
         """Refuse options without a value, as a script's unset variable gives them."""
@@ -184,14 +185,14 @@ class Command(click.Command):
 
     def _outputs(self, ctx: click.Context) -> dict[str, str]:
         """Return the files to be written: options of files are outputs, data are arguments."""
-        found = {}
+        files = {}
         for option in self.params:
             kind, path = option.type, ctx.params.get(str(option.name))
             if isinstance(kind, click.Path) and not kind.dir_okay and path:
                 if path in STANDARD_OUTPUT:
                     path = ctx.params[str(option.name)] = "-"
-                found[option.opts[-1]] = path
-        return found
+                files[option.opts[-1]] = path
+        return files
 
 
 def _describe_system(error: OSError | MemoryError | ImportError, command: str | None) -> str:
@@ -209,11 +210,10 @@ def _describe_system(error: OSError | MemoryError | ImportError, command: str | 
     return f"{place}{error.strerror or error}"
 
 
-def _inputs(options: dict[str, Any]) -> list[str]:
-    found = [*options.get("data", ()), *options.get("parts", ()), *options.get("reviews", ())]
-    if options.get("positives"):
-        found += [options["positives"], options["unlabeled"] or ""]
-    return [path for path in found if path]
+def _inputs(options: Options) -> list[str]:
+    paths = [*options.get("data", ()), *options.get("parts", ()), *options.get("reviews", ())]
+    two_samples = [options["positives"], options["unlabeled"]] if options.get("positives") else []
+    return [path for path in [*paths, *two_samples] if path]
 
 
 def _report_unexpected(error: Exception, *, debug: bool) -> int:

@@ -3,7 +3,7 @@
 import io
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -68,13 +68,13 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Find a command; one that is added takes the place of what stands in for it."""
-        found = super().get_command(ctx, cmd_name)
-        if found is not None and found is not reproduce:
-            return found
+        own = super().get_command(ctx, cmd_name)
+        if own is not None and own is not reproduce:
+            return own
         for point in _find_added().select(name=cmd_name):
             added: click.Command = point.load()
             return added
-        return found
+        return own
 
 
 def _find_added() -> "EntryPoints":
@@ -84,8 +84,7 @@ def _find_added() -> "EntryPoints":
 
 
 @click.group(
-    cls=Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.version_option(__version__, "--version", message="%(prog)s %(version)s")
 def commands() -> None:
@@ -97,9 +96,9 @@ def commands() -> None:
     short_help="Reproduce tables and figures of the papers.",
     context_settings={"ignore_unknown_options": True},
 )
-@click.argument("asked", nargs=-1)
+@click.argument("asked", nargs=-1, expose_value=False)
 @DEBUG
-def reproduce(**_options: Any) -> int:
+def reproduce() -> int:
     """Reproduce tables and figures of the papers, once the package that does it is there."""
     raise InputError(
         "the papers' tables and figures are a package of their own: run pip install on the folder "

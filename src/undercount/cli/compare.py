@@ -1,10 +1,11 @@
 """Compare models on the same rows."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from undercount.cli.arguments import Options, with_options
 from undercount.cli.command import Command, print_notes, prints, progress, tell_page
 from undercount.cli.gate import report_verdict
 from undercount.cli.options import (
@@ -19,9 +20,7 @@ from undercount.cli.options import (
     output_options,
     reading_options,
     refuse_repeated,
-    review_arguments,
     review_options,
-    share_arguments,
     share_options,
     thresholds_of,
 )
@@ -79,25 +78,24 @@ if TYPE_CHECKING:
 )
 @model_gate_options
 @output_options
-def compare(data: tuple[str, ...], **options: Any) -> int:
+@with_options
+def compare(options: Options) -> int:
     """Compare the scores of two or more columns on the same rows."""
-    from undercount.cli.inputs import (  # noqa: PLC0415 - DuckDB, only when needed
-        names_database,
-        read_models,
-    )
+    from undercount.assume.options import assumption_by_options  # noqa: PLC0415 - when needed
+    from undercount.cli.inputs import names_database, read_models  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.read.compare import compare as compare_rows  # noqa: PLC0415
     from undercount.read.comparisons import Comparisons  # noqa: PLC0415
-    from undercount.read.contest import parse_conditions  # noqa: PLC0415
+    from undercount.read.require.model_requirement import parse_conditions  # noqa: PLC0415
 
     if not options["by"]:
         refuse_shares_of_segments(options)
     thresholds = thresholds_of(options["thresholds"], options["scores"])
     verdicts = read_verdicts(options["reviews"])
     if verdicts is not None:
-        in_table, cluster = names_database(data, options), options["cluster"]
+        in_table, cluster = names_database(options["data"], options), options["cluster"]
         verdicts.check_models(options["scores"], in_table=in_table, cluster=cluster)
-    rows = read_models(data, options)
+    rows = read_models(options["data"], options)
     places = thresholds if isinstance(thresholds, dict) else dict.fromkeys(rows.scores, thresholds)
     conditions = parse_conditions(options["requirements"], places)
     if verdicts is not None:
@@ -108,6 +106,7 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
         comparison = compare_rows(
             rows.labels,
             rows.scores,
+            assume=assumption_by_options(options, rows.sampling, rows.chance),
             threshold=thresholds,
             top=options["top"],
             by=by,
@@ -115,10 +114,10 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
             sample_weight=rows.weights,
             question=options["question"],
             cluster=rows.cluster,
-            propensity=rows.chance,
             deploy_prevalence=options["deploy_prevalence"],
-            **review_arguments(options),
-            **share_arguments(options, rows.sampling),
+            target=options["target"],
+            confidence_level=options["confidence_level"],
+            random_state=options["seed"],
         )
     if isinstance(comparison, Comparisons):
         comparison = replace(comparison, column=", ".join(options["by"]))
@@ -128,7 +127,7 @@ def compare(data: tuple[str, ...], **options: Any) -> int:
     return report_verdict(verdict, options)
 
 
-def _write(comparison: "Comparison", rows: "ModelColumns", options: dict[str, Any]) -> None:
+def _write(comparison: "Comparison", rows: "ModelColumns", options: Options) -> None:
     """Write the files that the options name, and print; files first, as `evaluate` does."""
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
     from undercount.show.comparison import as_text  # noqa: PLC0415

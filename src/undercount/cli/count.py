@@ -1,11 +1,11 @@
 """Count files into small files, and add those up."""
 
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import click
 
+from undercount.cli.arguments import Options, with_options
 from undercount.cli.command import (
     FINE,
     Command,
@@ -64,7 +64,8 @@ OUTPUT = click.option(
 )
 @OUTPUT
 @QUIET
-def count(data: tuple[str, ...], output: str, **options: Any) -> int:
+@with_options
+def count(options: Options) -> int:
     """Count DATA into a small file that every other command takes as DATA."""
     from undercount.cli.inputs import read  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.count.counts_file import (  # noqa: PLC0415
@@ -75,6 +76,7 @@ def count(data: tuple[str, ...], output: str, **options: Any) -> int:
     )
     from undercount.count.knots import knots_at  # noqa: PLC0415
 
+    data, output = options["data"], options["output"]
     check_name(output)
     if len(options["scores"]) != 1:
         raise InputError(f"count takes one --score column; got {len(options['scores'])}")
@@ -86,7 +88,8 @@ def count(data: tuple[str, ...], output: str, **options: Any) -> int:
     for warning in warned:
         tell(f"undercount: {say(warning.message, count)}")
     counts = reading.counts[options["scores"][0]]
-    given = data or ((options["positives"], options["unlabeled"]) if options["positives"] else ())
+    two_samples = (options["positives"], options["unlabeled"]) if options["positives"] else ()
+    given = data or tuple(map(str, two_samples))
     source: tuple[str, ...] = ()
     if not given:
         source = table_fingerprints(_name_table(options), counts)
@@ -100,10 +103,10 @@ def count(data: tuple[str, ...], output: str, **options: Any) -> int:
     return FINE
 
 
-def _name_table(options: dict[str, Any]) -> str:
+def _name_table(options: Options) -> str:
     """Write which table of which database was counted, without a password."""
-    url = urlsplit(options["database"])
-    place = redact(options["database"], options["database"])
+    database = str(options["database"])
+    url, place = urlsplit(database), redact(database, database)
     if url.scheme in FILE_DATABASES:
         place = str(Path(unquote(url.netloc + url.path)).resolve())
     return "\n".join([place, options["table"] or "", " ".join((options["query"] or "").split())])
@@ -113,12 +116,9 @@ def _name_table(options: dict[str, Any]) -> str:
 @click.argument("parts", nargs=-1, required=True)
 @OUTPUT
 @DEBUG
-def merge(parts: tuple[str, ...], output: str, **_debug: bool) -> int:
+def merge(parts: tuple[str, ...], output: str) -> int:
     """Add up counts files; an interrupted merge goes on where it stopped."""
-    from undercount.count.counts_file import (  # noqa: PLC0415 - DuckDB, only when needed
-        check_name,
-        merge_counts,
-    )
+    from undercount.count.counts_file import check_name, merge_counts  # noqa: PLC0415 - DuckDB, only when needed
 
     check_name(output)
     files = [file for part in parts for file in find_files(part) or [part]]

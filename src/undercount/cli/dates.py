@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from undercount.cli.arguments import Options
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def read_day(text: str | None) -> str | float | None:
         return text
 
 
-def date_columns(options: dict[str, Any]) -> list[str]:
+def date_columns(options: Options) -> list[str]:
     """Return the columns of both dates; none if they were not named."""
     names = [options.get("observed"), options.get("found")]
     if not any(names):
@@ -54,23 +55,20 @@ def date_columns(options: dict[str, Any]) -> list[str]:
     return [str(name) for name in names]
 
 
-def take_dates(rows: "ModelColumns", options: dict[str, Any]) -> "ModelColumns":
+def take_dates(rows: "ModelColumns", options: Options) -> "ModelColumns":
     """Return the rows with the chance that their labels have arrived, if dates were named."""
     if not rows.dates:
         return rows
     import numpy as np  # noqa: PLC0415 - only when needed
 
-    from undercount.prevalence.late_labels import (  # noqa: PLC0415
-        LateLabels,
-        dates_of_positives,
-    )
+    from undercount.prevalence.late_labels import LateLabels, dates_of_positives  # noqa: PLC0415
 
     late = LateLabels(
         found_eventually=options["found_eventually"], confidence_level=options["confidence_level"]
     )
-    observed, found = rows.dates
-    found = dates_of_positives(found, rows.labels == 1)
-    late.fit(observed, found, until=read_day(options["until"]))
+    observed, labelled_on = rows.dates
+    labelled_on = dates_of_positives(labelled_on, rows.labels == 1)
+    late.fit(observed, labelled_on, until=read_day(options["until"]))
     young = int(np.count_nonzero(~late.usable_))
     note = [f"labels are complete to {late.rows_.last_day}"]
     note += [f"{young:,} rows too young for a label left out"] if young else []

@@ -12,6 +12,7 @@ from undercount.cli.streams import print_text
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
+    from undercount.cli.arguments import Options
     from undercount.read.evaluation import Evaluation
 
 # Thresholds at which somebody might look at payments; points are whole numbers.
@@ -36,26 +37,28 @@ N_REVIEWS = 60
 )
 @QUIET
 @DEBUG
-def demo(html: str, save: str | None, **flags: bool) -> int:
+def demo(html: str, save: str | None, *, open_it: bool, quiet: bool) -> int:
     """Evaluate a bundled, simulated fraud case and show how close the estimate came."""
     if save is not None:
         return save_fraud(save)
-    from undercount.show.text import (  # noqa: PLC0415 - only when needed
-        story_text,
-        tell_story,
-        truth_text,
-    )
+    from undercount.show.text import story_text, tell_story, truth_text  # noqa: PLC0415 - only when needed
 
-    options = {"json_file": None, "markdown": None, "html": html, "quiet": flags["quiet"]}
+    options: Options = {
+        "json_file": None,
+        "markdown": None,
+        "csv_file": None,
+        "html": html,
+        "quiet": quiet,
+    }
     options |= {"title": "Simulated card payments", "data_name": "fraud.csv, bundled"}
     evaluations, notes = evaluate_fraud()
     truths, hidden = find_truth(evaluations)
     story = tell_story(evaluations[0], review_fraud(), truths[0])
     write_evaluations(evaluations, notes, {**options, "story": story})
-    if not flags["quiet"]:
+    if not quiet:
         print_text(truth_text(evaluations, truths, hidden))
         print_text(story_text(story))
-    if flags["open_it"]:
+    if open_it:
         click.launch(Path(html).resolve().as_uri())
     return FINE
 
@@ -85,7 +88,7 @@ def evaluate_fraud() -> "tuple[list[Evaluation], list[str]]":
 
     models = {}
     for name, threshold in THRESHOLDS.items():
-        reading = count_rows([str(fraud_path())], "is_fraud", [name], knots=[threshold])
+        reading = count_rows([str(fraud_path())], "is_fraud", [name], how={"knots": [threshold]})
         models[name] = ScoredRows(reading.counts[name], threshold)
     return list(evaluate_models(models).values()), reading.notes
 
@@ -95,7 +98,7 @@ def review_fraud() -> "Evaluation":
     from undercount.count.files import read_numbers  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.data.fraud import fraud_path, fraud_truth_path  # noqa: PLC0415
     from undercount.read.evaluate import evaluate  # noqa: PLC0415
-    from undercount.read.plan import plan_reviews  # noqa: PLC0415
+    from undercount.read.plan.plan_reviews import plan_reviews  # noqa: PLC0415
 
     name, threshold = next(iter(THRESHOLDS.items()))
     rows = read_numbers([str(fraud_path())], ["is_fraud", name])

@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from undercount.cli.command import (
-    Command,
-    print_notes,
-    prints,
-    progress,
-    tell_page,
-)
+from undercount.cli.arguments import Options, with_options
+from undercount.cli.command import Command, print_notes, prints, progress, tell_page
 from undercount.cli.dates import date_options
 from undercount.cli.gate import read_requirements, refuse_other_models, report_verdict
 from undercount.cli.options import (
@@ -37,11 +32,7 @@ from undercount.cli.options import (
     share_options,
     wanted_and_assumed,
 )
-from undercount.cli.segments import (
-    evaluate_by,
-    refuse_beside_segments,
-    refuse_shares_of_segments,
-)
+from undercount.cli.segments import evaluate_by, refuse_beside_segments, refuse_shares_of_segments
 from undercount.cli.streams import print_styled, print_text, tell
 from undercount.count.databases import redact
 from undercount.errors import InputError, collect_warnings
@@ -49,7 +40,7 @@ from undercount.errors import InputError, collect_warnings
 if TYPE_CHECKING:
     from undercount.cli.inputs import Reading
     from undercount.read.evaluation import Evaluation
-    from undercount.read.requirement import Requirement, Verdict
+    from undercount.read.require.requirement import Requirement, Verdict
 
 
 @click.command(cls=Command, short_help="Judge one or more score columns.")
@@ -107,23 +98,19 @@ if TYPE_CHECKING:
 )
 @gate_options
 @output_options
-def evaluate(data: tuple[str, ...], **options: Any) -> int:
+@with_options
+def evaluate(options: Options) -> int:
     """Evaluate the scores of DATA (CSV, TSV, Parquet, JSON lines, globs, - or a counts file)."""
     from undercount.cli.inputs import read, read_kept  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
     from undercount.count.knots import knots_at  # noqa: PLC0415
     from undercount.infer.metric_name import asks_top, parse_metric  # noqa: PLC0415
 
+    data = options["data"]
     if options["by"]:
         refuse_beside_segments(options)
     else:
         refuse_shares_of_segments(options)
-    if options["odds_ratio"] is not None and (options["reviews"] or options["audited"]):
-        from undercount.infer.labelling_bias import no_bias_words  # noqa: PLC0415
-
-        raise InputError(
-            f"--gamma does not go with --reviews or --audited: {no_bias_words(options['labels'])}"
-        )
     several = options.pop("thresholds")
     options["threshold"], options["further"] = several[0] if several else None, several[1:]
     requirements = read_requirements(options, options["threshold"])
@@ -135,7 +122,7 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
         knots += verdicts.knots
     # With impure labels average precision and intervals need every score.
     # Those of the highest rows of unequal weights do too.
-    asked = [*options["metrics"], *(str(each.name) for each in requirements)]
+    asked = [*options["metrics"], *(str(requirement.name) for requirement in requirements)]
     compact = options["label_purity"] == 1 and not (
         options["weight"] and asks_top(options["top"], asked)
     )
@@ -154,39 +141,37 @@ def evaluate(data: tuple[str, ...], **options: Any) -> int:
         rows_kept = bool(reading.models)
         options["verdicts"] = verdicts.at_places(reading.place) if rows_kept else verdicts.reviews
     evaluations = [
-        replace(each, origin=_origin(data, each.name, options))
-        for each in _evaluate(reading, options)
+        replace(evaluation, origin=_origin(data, evaluation.name, options))
+        for evaluation in _evaluate(reading, options)
     ]
     if verdicts is not None:
         reading.notes.extend(verdicts.notes(before, evaluations))
-    verdict = _judge(evaluations, requirements)
-    evaluations = [_carry(verdict, each) for each in evaluations]
+    verdict = judge_models(evaluations, requirements)
+    evaluations = [take_verdict(verdict, evaluation) for evaluation in evaluations]
     options["data_name"] = data_name(data or (options["positives"], options["unlabeled"]))
     write_evaluations(evaluations, reading.notes, options)
     return report_verdict(verdict, options)
 
 
-def share_of_sources(
-    sources: tuple[int, int, int, int] | None, options: dict[str, Any]
-) -> dict[str, Any]:
+def share_of_sources(sources: tuple[int, int, int, int] | None, options: Options) -> Options:
     """Return the option of the share that two sources of labels tell, unless one was given."""
     if sources is None:
         return {}
     from undercount.prevalence import TwoSources  # noqa: PLC0415 - scikit-learn
 
     given = ("prevalence", "unlabeled_prevalence", "label_frequency")
-    if any(options[name] is not None for name in given):
+    if any(options.get(name) is not None for name in given):
         return {}
     ratio = options["dependence"] or 1.0
     estimator = TwoSources(odds_ratio=ratio, confidence_level=options["confidence_level"])
-    with collect_warnings() as found:
+    with collect_warnings() as warnings:
         share = estimator.fit_counts(*sources)
-    for warning in found:
+    for warning in warnings:
         tell(f"undercount: {warning}")
     return {"unlabeled_prevalence": share}
 
 
-def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:
+def _origin(data: tuple[str, ...], name: str, options: Options) -> str:
     """Write the data and columns of a model as the command line names them."""
     from undercount.infer.metric_name import short_number  # noqa: PLC0415 - only when needed
 
@@ -210,16 +195,16 @@ def _origin(data: tuple[str, ...], name: str, options: dict[str, Any]) -> str:
     return shlex.join(words)
 
 
-def _database_words(options: dict[str, Any]) -> list[str]:
+def _database_words(options: Options) -> list[str]:
     """Write where the table is, without a password; what the environment says needs no word."""
+    database, table = str(options["database"]), options["table"]
     words = []
-    if options["database"] != os.environ.get(DATABASE_VARIABLE):
-        words += ["--from", redact(options["database"], options["database"])]
-    kind = "table" if options["table"] else "query"
-    return [*words, f"--{kind}", options[kind]]
+    if database != os.environ.get(DATABASE_VARIABLE):
+        words += ["--from", redact(database, database)]
+    return [*words, *(("--table", table) if table else ("--query", str(options["query"])))]
 
 
-def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
+def _evaluate(reading: "Reading", options: Options) -> "list[Evaluation]":
     from undercount.infer.scored_rows import ScoredRows  # noqa: PLC0415 - only when needed
     from undercount.read.evaluate_models import evaluate_models  # noqa: PLC0415 - only when needed
 
@@ -229,15 +214,15 @@ def _evaluate(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]"
         name: ScoredRows.of_counts(counts, threshold) for name, counts in reading.counts.items()
     }
     with progress(f"estimating {', '.join(models)}", options) as tell:
-        asked = wanted_and_assumed(options, reading, tell if resampling else None)
-        made = evaluate_models(models, *asked)
-    there = options.get("deploy_prevalence")
-    if there is not None:
-        there = next(iter(made.values())).recovery.read_prevalence(there)
+        question = wanted_and_assumed(options, reading, tell if resampling else None)
+        evaluations = evaluate_models(models, *question)
+    deployed = options.get("deploy_prevalence")
+    if deployed is not None:
+        deployed = next(iter(evaluations.values())).recovery.read_prevalence(deployed)
     more: dict[str, Any] = {name: options.get(name) for name in ("costs", "odds_ratio")}
     return [
-        replace(_with_source_test(each, reading), deploy_prevalence=there, **more)
-        for each in made.values()
+        replace(_with_source_test(evaluation, reading), deploy_prevalence=deployed, **more)
+        for evaluation in evaluations.values()
     ]
 
 
@@ -251,7 +236,7 @@ def _with_source_test(evaluation: "Evaluation", reading: "Reading") -> "Evaluati
     return replace(evaluation, checks=(*evaluation.checks, found_check(test)))
 
 
-def _evaluate_alone(reading: "Reading", options: dict[str, Any]) -> "list[Evaluation]":
+def _evaluate_alone(reading: "Reading", options: Options) -> "list[Evaluation]":
     """Evaluate without the reviews, to show what they changed; nothing if that cannot be done."""
     try:
         return _evaluate(reading, {**options, "labels": None, "sequential": False})
@@ -259,9 +244,7 @@ def _evaluate_alone(reading: "Reading", options: dict[str, Any]) -> "list[Evalua
         return []
 
 
-def write_evaluations(
-    evaluations: "list[Evaluation]", notes: list[str], options: dict[str, Any]
-) -> None:
+def write_evaluations(evaluations: "list[Evaluation]", notes: list[str], options: Options) -> None:
     """Write the files that the options name, and print evaluations."""
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
     from undercount.show.document import as_json  # noqa: PLC0415 - only when needed
@@ -270,12 +253,12 @@ def write_evaluations(
     # Files first: whoever reads the terminal may go away in the middle.
     if options["json_file"]:
         write_text(options["json_file"], as_json(evaluations))
-    if options["markdown"]:
-        write_text(options["markdown"], "\n".join(as_markdown(e) for e in evaluations))
-    if options.get("csv_file"):
+    if markdown := options.get("markdown"):
+        write_text(markdown, "\n".join(as_markdown(e) for e in evaluations))
+    if csv_file := options.get("csv_file"):
         from undercount.show.tables import as_csv  # noqa: PLC0415
 
-        write_text(options["csv_file"], as_csv(evaluations))
+        write_text(csv_file, as_csv(evaluations))
     if options["html"]:
         from undercount.show.page.report import write_page  # noqa: PLC0415
 
@@ -300,11 +283,13 @@ def _print_evaluation(evaluation: "Evaluation", *, heading: bool) -> None:
         print_styled(text, style)
 
 
-def _carry(verdict: "Verdict", evaluation: "Evaluation") -> "Evaluation":
+def take_verdict(verdict: "Verdict", evaluation: "Evaluation") -> "Evaluation":
     """Return the evaluation with what was found of its requirements, claiming the worst one."""
-    from undercount.read.requirement import Requirement  # noqa: PLC0415 - only when needed
+    from undercount.read.require.requirement import Requirement  # noqa: PLC0415 - only when needed
 
-    own = tuple(each for each in verdict.worst_first if each.subject == evaluation.name)
+    own = tuple(
+        judgement for judgement in verdict.worst_first if judgement.subject == evaluation.name
+    )
     if not own:
         return evaluation
     worst = own[0].requirement
@@ -312,9 +297,9 @@ def _carry(verdict: "Verdict", evaluation: "Evaluation") -> "Evaluation":
     return replace(evaluation.claimed(worst), judgements=own)
 
 
-def _judge(evaluations: "list[Evaluation]", requirements: "list[Requirement]") -> "Verdict":
+def judge_models(evaluations: "list[Evaluation]", requirements: "list[Requirement]") -> "Verdict":
     """Judge each model by what is required of it, or of every one."""
-    from undercount.read.requirement import Verdict  # noqa: PLC0415 - only when needed
+    from undercount.read.require.requirement import Verdict  # noqa: PLC0415 - only when needed
 
     refuse_other_models(requirements, [evaluation.name for evaluation in evaluations])
     return Verdict(

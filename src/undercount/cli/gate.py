@@ -2,10 +2,11 @@
 
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from undercount.cli.arguments import Options
 from undercount.cli.command import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, prints
 from undercount.cli.streams import fit, print_text, tell
 from undercount.cli.wording import say
@@ -13,16 +14,16 @@ from undercount.errors import InputError
 from undercount.show.layout import neutralise
 
 if TYPE_CHECKING:
-    from undercount.read.requirement import Judgement, Requirement, Verdict
+    from undercount.read.require.requirement import Judgement, Requirement, Verdict
 
 CODES = {"met": FINE, "failed": REQUIREMENT_FAILS, "inconclusive": INCONCLUSIVE}
 # What GitHub calls a line beside a job; one that is met needs none.
 ANNOTATIONS = {"failed": "error", "inconclusive": "warning"}
 
 
-def read_requirements(options: dict[str, Any], threshold: float | None) -> "list[Requirement]":
+def read_requirements(options: Options, threshold: float | None) -> "list[Requirement]":
     """Read every --require, at the threshold of the command where it names none."""
-    from undercount.read.requirement import parse_requirements  # noqa: PLC0415 - only when needed
+    from undercount.read.require.requirement import parse_requirements  # noqa: PLC0415 - only when needed
 
     return [
         requirement
@@ -40,7 +41,7 @@ def refuse_other_models(requirements: "list[Requirement]", names: list[str]) -> 
             )
 
 
-def report_verdict(verdict: "Verdict", options: dict[str, Any]) -> int:
+def report_verdict(verdict: "Verdict", options: Options) -> int:
     """Print every verdict, only those not met if quiet; write what was asked for; return the code.
 
     Warnings go to stderr, and so do verdicts where stdout belongs to a document.

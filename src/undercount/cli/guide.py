@@ -74,7 +74,7 @@ YES, NO = ("y", "yes", "1", "true"), ("n", "no", "0", "false", "")
     "--threshold", default="THRESHOLD", help="Score from which rows are flagged, likewise."
 )
 @DEBUG
-def guide(data_name: str, label: str, score: str, threshold: str, **_debug: bool) -> int:
+def guide(data_name: str, label: str, score: str, threshold: str) -> int:
     """Ask which labels you have, and print the command that fits.
 
     DATA is the file of rows, for the command that is printed; it is not opened. Answers are
@@ -83,8 +83,8 @@ def guide(data_name: str, label: str, score: str, threshold: str, **_debug: bool
     found = next((question for question in QUESTIONS if _ask(question.text)), NONE)
     given = ""
     if found in (QUESTIONS[-1], NONE):
-        known = _read(PREVALENCE)
-        given = "" if known.lower() in (*NO, "?") else f" --prevalence {known}"
+        answer = _read(PREVALENCE)
+        given = "" if answer.lower() in (*NO, "?") else f" --prevalence {answer}"
     print_text("")
     for line in found.commands:
         takes = "--threshold" not in line and threshold != "THRESHOLD"

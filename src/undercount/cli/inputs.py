@@ -8,20 +8,27 @@ import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from undercount.cli.arguments import Options
 from undercount.cli.command import progress
 from undercount.cli.dates import date_columns, take_dates
 from undercount.cli.options import DATABASE_VARIABLE
-from undercount.count.arrays import LARGEST_WEIGHT, WEIGHT_RULE, row_words
+from undercount.count.arrays import (
+    LARGEST_WEIGHT,
+    WEIGHT_RULE,
+    LabelWords,
+    read_labels,
+    row_words,
+)
 from undercount.count.counts_file import is_counts_file, open_counts
 from undercount.count.databases import open_table
 from undercount.count.files import read_numbers, refuse_text, refuse_weights, relation_of
-from undercount.count.frames import check_columns, count_scores, open_frame
+from undercount.count.frames import CountOptions, check_columns, count_scores, open_frame
 from undercount.count.groups import ColumnRoles, refuse_long_integers
 from undercount.count.label_totals import keep_scored, total_labels
 from undercount.count.paths import expand_paths, find_files, name_files
@@ -33,6 +40,7 @@ from undercount.count.stored_columns import as_numbers, numbers_of
 from undercount.counts import ALL_LABELLED, ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError
+from undercount.shares import Sampling
 
 if TYPE_CHECKING:
     from undercount.infer.scored_rows import ScoredRows
@@ -46,6 +54,11 @@ RECODE = (
 RECODE_LOOKED = (
     "Recode positives as 1 and negatives as 0 and leave the label empty where nobody looked, or "
     "name another column of labels with --label"
+)
+LOOKED_LABELS = LabelWords(
+    missing="not looked at",
+    recode="recode yes as 1, no as 0, and leave it empty where nobody looked",
+    other="If {0} means that nobody looked leave it empty",
 )
 CASE = "write it into --query, CASE WHEN … THEN 1 ELSE 0 END"
 JOIN = "make one column of both, 1 where either found a positive, and give a --prevalence"
@@ -76,7 +89,7 @@ class Reading:
     """
 
     counts: dict[str, ScoreCounts]
-    sampling: str
+    sampling: Sampling
     notes: list[str] = field(default_factory=list)
     segments: dict[str, dict[Hashable, ScoreCounts]] = field(default_factory=dict)
     sources: tuple[int, int, int, int] | None = None  # found by first, second, both, of rows
@@ -97,7 +110,7 @@ class ModelColumns:
 
     labels: FloatArray
     scores: dict[str, FloatArray]
-    sampling: str
+    sampling: Sampling
     notes: list[str]
     weights: FloatArray | None = None
     place: NDArray[np.intp] | None = None
@@ -120,7 +133,7 @@ class LookedRows:
 
 def read(
     data: tuple[str, ...],
-    options: dict[str, Any],
+    options: Options,
     knots: Sequence[float],
     *,
     compact: bool | None = True,
@@ -128,6 +141,8 @@ def read(
 ) -> Reading:
     """Count what the options name, with a bar if it takes long."""
     label, scores, by = options["label"], options["scores"], list(options.get("by") or ())
+    how: CountOptions = {"knots": knots, "compact": compact, "digits": digits}
+    how |= {"weight": options["weight"], "cluster": options.get("cluster")}
     with progress("reading", options) as tell:
         if by and (options["positives"] or not label or not scores):
             raise InputError("--by COLUMN goes with --label COLUMN and --score COLUMN of rows")
@@ -138,9 +153,7 @@ def read(
             two = _read_two_samples(data, options)
             return _count_two_samples(two, knots, bool(compact), digits)
         if names_database(data, options):
-            whose = options.get("cluster")
-            how: dict[str, Any] = {"knots": knots, "compact": compact, "digits": digits}
-            return _count_database(options, by, **how, cluster=whose)
+            return _count_database(options, by, how)
         refuse_no_data(data)
         if label is None and not scores:
             files = expand_paths(data)
@@ -160,18 +173,13 @@ def read(
             unlabeled=unlabeled_value(options),
             negative=options["negative"],
             positive=options.get("positive_label"),
-            weight=options["weight"],
             by=by,
             second_label=options.get("second_label"),
-            cluster=options.get("cluster"),
-            knots=knots,
-            progress=tell,
-            compact=compact,
-            digits=digits,
+            how={**how, "progress": tell},
         )
 
 
-def refuse_beside_sources(options: dict[str, Any], *, in_database: bool = False) -> None:
+def refuse_beside_sources(options: Options, *, in_database: bool = False) -> None:
     """Refuse what two sources of labels do not go with, so that none is left out in silence."""
     if not options.get("second_label"):
         return
@@ -184,7 +192,7 @@ def refuse_beside_sources(options: dict[str, Any], *, in_database: bool = False)
 
 
 def read_kept(
-    data: tuple[str, ...], options: dict[str, Any], knots: Sequence[float], *, compact: bool
+    data: tuple[str, ...], options: Options, knots: Sequence[float], *, compact: bool
 ) -> Reading:
     """Read the rows that have every score, with cluster or chance of each, and keep them."""
     refuse_beside_sources(options)
@@ -233,13 +241,13 @@ def count_rows(
     unlabeled: float | None = None,
     negative: float | None = None,
     positive: str | None = None,
-    weight: str | None = None,
     by: Sequence[str] = (),
     second_label: str | None = None,
-    cluster: str | None = None,
-    **options: Any,
+    how: CountOptions | None = None,
 ) -> Reading:
     """Count the rows of files where they lie; rows without a score are dropped and said."""
+    options: CountOptions = {"compact": True, **(how or {})}
+    weight, cluster = options.get("weight"), options.get("cluster")
     named = [label, *scores, *([weight] if weight else [])]
     numbers = list(dict.fromkeys([*named, *([second_label] if second_label else [])]))
     others = [*by, *([cluster] if cluster else [])]
@@ -255,10 +263,9 @@ def count_rows(
             tests = _compare_sources(rows.scored, scores, *pair)
             coding, note = infer_coding(rows.labels, unlabeled, negative, positive)
             note = note if sources is None else source_words(sources)
-            columns = {"label": label, "weight": weight, "unlabeled": coding, "cluster": cluster}
-            options = {"compact": True, **columns, **options}
-            counted = count_scores(rows.scored, score=list(scores), **options)
-            segments = _count_segments(rows.scored, counted, by, options)
+            options["unlabeled"] = coding
+            counted = count_scores(rows.scored, label=label, score=list(scores), **options)
+            segments = _count_segments(rows.scored, label, counted, by, options)
         except duckdb.ConversionException as error:
             refuse_text(source, numbers, error, {label: RECODE})
         except InputError:
@@ -274,11 +281,11 @@ def join_sources(
     """Label the rows that either source found positive; count what each found, of scored rows."""
     hits = _hits(first, second)
     both, either = " AND ".join(hits), " OR ".join(hits)
-    counts = ", ".join(f"count(*) FILTER (WHERE {each})" for each in (*hits, both))
+    counts = ", ".join(f"count(*) FILTER (WHERE {condition})" for condition in (*hits, both))
     scored = " AND ".join(f"NOT coalesce(isnan({quote_name(s)}::DOUBLE), TRUE)" for s in scores)
-    found = rows.filter(scored).aggregate(f"{counts}, count(*)").fetchall()[0]
+    totals = rows.filter(scored).aggregate(f"{counts}, count(*)").fetchall()[0]
     joined = rows.project(f"*, CASE WHEN {either} THEN 1 END AS {quote_name(EITHER)}")
-    return joined, (found[0], found[1], found[2], found[3])
+    return joined, (totals[0], totals[1], totals[2], totals[3])
 
 
 def _hits(first: str, second: str) -> list[str]:
@@ -296,9 +303,11 @@ def _compare_sources(
 
     hits = _hits(first, second)
     values = [f"{quote_name(name)}::DOUBLE" for name in scores]
-    asked = ", ".join(f"{each} AS c{place}" for place, each in enumerate((*hits, *values)))
-    found = scored.filter(" OR ".join(hits)).project(asked).fetchnumpy()
-    one, other, *columns = (np.asarray(found[f"c{place}"]) for place in range(len(scores) + 2))
+    selection = ", ".join(
+        f"{column_sql} AS c{place}" for place, column_sql in enumerate((*hits, *values))
+    )
+    arrays = scored.filter(" OR ".join(hits)).project(selection).fetchnumpy()
+    one, other, *columns = (np.asarray(arrays[f"c{place}"]) for place in range(len(scores) + 2))
     return {
         name: compare_sources(column, one, other)
         for name, column in zip(scores, columns, strict=True)
@@ -315,7 +324,11 @@ def source_words(sources: tuple[int, int, int, int]) -> str:
 
 
 def _count_segments(
-    rows: Any, counted: Mapping[str, ScoreCounts], by: Sequence[str], options: dict[str, Any]
+    rows: Any,
+    label: str,
+    counted: Mapping[str, ScoreCounts],
+    by: Sequence[str],
+    options: CountOptions,
 ) -> dict[str, dict[Hashable, ScoreCounts]]:
     """Count the rows of each segment, if there are any, once more.
 
@@ -326,10 +339,10 @@ def _count_segments(
     from undercount.infer.segment_tables import frequency_edges  # noqa: PLC0415 - when needed
 
     columns = by[0] if len(by) == 1 else list(by)
-    edges = [edge for each in counted.values() for edge in frequency_edges(each).tolist()]
+    edges = [edge for counts in counted.values() for edge in frequency_edges(counts).tolist()]
     knots = [*options.get("knots", ()), *edges]
-    found: Any = count_scores(rows, score=list(counted), by=columns, **{**options, "knots": knots})
-    return {name: dict(parts) for name, parts in found.items()}
+    apart: CountOptions = {**options, "knots": knots}
+    return count_scores(rows, label=label, score=list(counted), by=columns, **apart)
 
 
 @dataclass(frozen=True)
@@ -352,14 +365,14 @@ def find_rows(
         f"{quote_name(s)} IS NULL OR isnan({quote_name(s)}::DOUBLE)" for s in scores
     )
     kept = relation.filter(f"NOT ({missing})")
-    found = kept.aggregate(f"{quote_name(label)} AS value, count(*) AS number").fetchall()
-    if not found:
+    rows_by_label = kept.aggregate(f"{quote_name(label)} AS value, count(*) AS number").fetchall()
+    if not rows_by_label:
         refuse_no_score(scores, source.place)
-    dropped = total - sum(number for _, number in found)
-    return RowsRead(kept, dict(found), read_words(total, dropped))
+    dropped = total - sum(number for _, number in rows_by_label)
+    return RowsRead(kept, dict(rows_by_label), read_words(total, dropped))
 
 
-def names_database(data: tuple[str, ...], options: dict[str, Any]) -> bool:
+def names_database(data: tuple[str, ...], options: Options) -> bool:
     """Tell whether rows are in a database; files come before that of the environment."""
     database, table, query = (options.get(name) for name in ("database", "table", "query"))
     if (table or query) and not database:
@@ -371,27 +384,27 @@ def names_database(data: tuple[str, ...], options: dict[str, Any]) -> bool:
     return bool(database) and not data
 
 
-def _count_database(options: dict[str, Any], by: Sequence[str], **how: Any) -> Reading:
+def _count_database(options: Options, by: Sequence[str], how: CountOptions) -> Reading:
     """Count the rows of a database where they are; rows without a score are dropped and said."""
-    label, scores, weight = options["label"], list(options["scores"]), options["weight"]
+    label, scores = options["label"], list(options["scores"])
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN")
-    others = [*(each for each in (weight, how["cluster"]) if each), *by]
+    others = [*(name for name in (how["weight"], how["cluster"]) if name), *by]
     with open_rows(options, label, scores, others) as rows:
         coding, note = infer_coding(rows.labels, unlabeled_value(options), options["negative"])
-        columns = {"label": label, "weight": weight, "unlabeled": coding}
-        counted = count_scores(rows.scored, score=scores, **columns, **how)
-        segments = _count_segments(rows.scored, counted, by, {**columns, **how})
+        how["unlabeled"] = coding
+        counted = count_scores(rows.scored, label=label, score=scores, **how)
+        segments = _count_segments(rows.scored, label, counted, by, how)
     return Reading(dict(counted), "single-sample", [rows.words, note], segments)
 
 
 @contextmanager
 def open_rows(
-    options: dict[str, Any], label: str, scores: Sequence[str], others: Sequence[str] = ()
+    options: Options, label: str, scores: Sequence[str], others: Sequence[str] = ()
 ) -> Iterator[RowsRead]:
     """Leave out a table's rows without a score, and look which labels the others have."""
     _refuse(options, ("positive_label",), "a database", CASE)
-    with open_table(options["database"], options["table"], options["query"]) as table:
+    with open_table(str(options["database"]), options["table"], options["query"]) as table:
         frame: Any = open_frame(table)
         place = options["table"] or "the query"
         check_columns([label, *scores, *others], frame.collect_schema().names(), place)
@@ -409,23 +422,24 @@ def open_rows(
 
 
 def _fetch_columns(
-    options: dict[str, Any], numbers: Sequence[str], groups: Sequence[str]
+    options: Options, numbers: Sequence[str], groups: Sequence[str]
 ) -> dict[str, NDArray[Any]]:
     """Bring columns of a table here, for what is done row by row."""
     _refuse(options, ("positive_label",), "a database", CASE)
-    with open_table(options["database"], options["table"], options["query"]) as table:
+    with open_table(str(options["database"]), options["table"], options["query"]) as table:
         frame: Any = open_frame(table)
         names, place = list(dict.fromkeys([*numbers, *groups])), options["table"] or "the query"
         check_columns(names, frame.collect_schema().names(), place)
-        label, scores = options["label"], tuple(options["scores"])
+        label, scores = str(options["label"]), tuple(options["scores"])
         rest = [name for name in numbers if name not in (label, *scores)]
         frame = numbers_of(frame, label, scores, rest, place)
         refuse_long_integers(frame, ColumnRoles(label, scores, None, None, ()))
-        found = collect(as_numbers(frame, scores, scores).select(*names))
-    if not len(found[names[0]]):
+        columns = collect(as_numbers(frame, scores, scores).select(*names))
+    if not len(columns[names[0]]):
         raise InputError(f"{place} has no rows")
     return {
-        name: found[name] if name in groups else _as_numbers(name, found[name]) for name in names
+        name: columns[name] if name in groups else _as_numbers(name, columns[name])
+        for name in names
     }
 
 
@@ -436,7 +450,7 @@ def _as_numbers(name: str, values: NDArray[Any]) -> FloatArray:
         raise InputError(f"column {name!r} must hold numbers; cast it in --query") from None
 
 
-def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
+def read_models(data: tuple[str, ...], options: Options) -> ModelColumns:
     """Read the rows that have a score of every model."""
     label, scores, cluster = options["label"], options["scores"], options.get("cluster")
     if options["positives"]:
@@ -482,7 +496,7 @@ def read_models(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
     notes = [read_words(len(kept), len(kept) - len(labels)), note]
     chosen = {name: found[name][kept] for name in scores}
     weights = found[weight][kept] if weight else None
-    if weights is not None and not in_database:
+    if weight and weights is not None and not in_database:
         _check_weights(weights, np.flatnonzero(kept), weight)
     return ModelColumns(
         labels,
@@ -526,10 +540,10 @@ def read_words(total: int, dropped: int) -> str:
     return words + (f", {dropped:,} dropped (missing score)" if dropped else "")
 
 
-def _read_two_samples(data: tuple[str, ...], options: dict[str, Any]) -> ModelColumns:
+def _read_two_samples(data: tuple[str, ...], options: Options) -> ModelColumns:
     """Put rows known to be positive above rows that were drawn apart without labels."""
-    files, scores = (options["positives"], options["unlabeled"]), options["scores"]
-    if not files[1] or not scores:
+    scores, unlabeled = options["scores"], options["unlabeled"]
+    if not unlabeled or not scores:
         raise InputError("--positives FILE goes with --unlabeled FILE and --score COLUMN")
     if data:
         raise InputError(
@@ -539,6 +553,7 @@ def _read_two_samples(data: tuple[str, ...], options: dict[str, Any]) -> ModelCo
     why = "each file holds rows of one kind, all of weight 1"
     refused = ("label", "negative", "weight", "positive_label")
     _refuse(options, refused, "--positives and --unlabeled", why)
+    files = str(options["positives"]), unlabeled
     expand_paths(files)  # refuses one that is named twice
     parts = [read_numbers(file, scores) for file in files]
     for file, part in zip(files, parts, strict=True):
@@ -571,18 +586,19 @@ def _count_two_samples(
     return Reading(counted, rows.sampling, notes)
 
 
-def read_looked(data: tuple[str, ...], options: dict[str, Any]) -> LookedRows:
+def read_looked(data: tuple[str, ...], options: Options) -> LookedRows:
     """Read rows of which some were looked at; those without a score are dropped and said."""
-    label, score, chooser = options["label"], options["score"], options["selection_score"]
+    label, score, chooser = str(options["label"]), options["score"], options["selection_score"]
     features, scores = options["features"], [score, *([chooser] if chooser else [])]
-    found = read_numbers(data, [label, *scores, *features], {label: RECODE_LOOKED})
-    complete = _complete(found, scores)
+    numbers = read_numbers(data, [label, *scores, *features], {label: RECODE_LOOKED})
+    complete = _complete(numbers, scores)
     if not complete.any():
-        if np.isnan(found[score]).all():
+        if np.isnan(numbers[score]).all():
             raise InputError(f"no row has a score in column {score!r}")
         raise InputError(f"no row has a score in both columns, {score!r} and {chooser!r}")
-    columns = {name: values[complete] for name, values in found.items()}
+    columns = {name: values[complete] for name, values in numbers.items()}
     labels, coding = _uncode_looked(columns[label])
+    read_labels(labels, words=LOOKED_LABELS)  # refuses other values
     for name in features:
         if not np.isfinite(columns[name]).all():
             raise InputError(
@@ -629,7 +645,7 @@ def _infer_coding(
 ) -> tuple[float | None, str]:
     values = {float(v): n for v, n in found.items() if v is not None and not math.isnan(v)}
     missing = sum(found.values()) - sum(values.values())
-    held = _list_labels(values, missing)
+    labels = _list_labels(values, missing)
     if not values.get(1.0) and len(values) > MOST_LABELS and min(values) >= 0 and max(values) <= 1:
         raise InputError(
             f"the label column looks like scores: it holds {len(values):,} values between 0 and 1. "
@@ -638,9 +654,9 @@ def _infer_coding(
     # A part to be counted and merged may hold none, if what its labels mean is told.
     if not values.get(1.0) and (unlabeled is None or values.keys() - {unlabeled, 0.0}):
         raise InputError(
-            f"no row is labelled positive (1); {held}. Name the column of labels with --label, or "
-            "recode positives as 1 and unlabeled rows as 0 or empty; a part of a larger whole is "
-            "counted if --unlabeled 0 says what its labels mean"
+            f"no row is labelled positive (1); {labels}. Name the column of labels with --label, "
+            "or recode positives as 1 and unlabeled rows as 0 or empty; a part of a larger whole "
+            "is counted if --unlabeled 0 says what its labels mean"
         )
     if unlabeled is not None:
         return unlabeled, f"1 = positive, {unlabeled:g} = unlabeled (as told)"
@@ -657,10 +673,10 @@ def _infer_coding(
     if others == {-1.0, 0.0}:
         return -1.0, "1 = positive, 0 = verified negative, -1 = unlabeled"
     if not others:
-        told = "; if 0 means unlabeled leave --negative away" if 0.0 in values else ""
-        raise InputError(f"no row is unlabeled; {held}{told}. {ALL_LABELLED}")
+        advice = "; if 0 means unlabeled leave --negative away" if 0.0 in values else ""
+        raise InputError(f"no row is unlabeled; {labels}{advice}. {ALL_LABELLED}")
     raise InputError(
-        f"{held}; which value means unlabeled? 1 means positive: if it "
+        f"{labels}; which value means unlabeled? 1 means positive: if it "
         "does here, pass --unlabeled VALUE; if not, recode positives as 1 and unlabeled rows as 0 "
         "or empty"
     )
@@ -675,7 +691,7 @@ def _list_labels(values: dict[float, int], missing: int) -> str:
     return f"the label column holds {{{', '.join(shown)}}}"
 
 
-def unlabeled_value(options: dict[str, Any]) -> float | None:
+def unlabeled_value(options: Options) -> float | None:
     """Read the label value that means unlabeled."""
     text = options["unlabeled"]
     try:
@@ -686,7 +702,7 @@ def unlabeled_value(options: dict[str, Any]) -> float | None:
         ) from None
 
 
-def _read_counts_files(paths: Sequence[str], options: dict[str, Any]) -> Reading:
+def _read_counts_files(paths: Sequence[str], options: Options) -> Reading:
     """Read counts files, each as a model named by its file."""
     why = "what a label means and weighs was settled when they were counted"
     _refuse(options, ("weight", "unlabeled", "negative", "positive_label"), "counts files", why)
@@ -698,15 +714,17 @@ def _read_counts_files(paths: Sequence[str], options: dict[str, Any]) -> Reading
             "judge them one by one"
         )
     counts = {name: file.counts for name, file in files.items()}
-    return Reading(counts, samplings.pop(), [f"{path}: counts" for path in paths])
+    return Reading(counts, cast("Sampling", samplings.pop()), [f"{path}: counts" for path in paths])
 
 
-def _refuse(options: dict[str, Any], names: Sequence[str], beside: str, why: str) -> None:
+def _refuse(options: Options, names: Sequence[str], beside: str, why: str) -> None:
     """Refuse options that would be left out without a word."""
     for name in names:
         if options.get(name) is not None:
             option = name.replace("_", "-")
-            raise InputError(f"--{option} does not go with {beside}: {why}; got {options[name]}")
+            raise InputError(
+                f"--{option} does not go with {beside}: {why}; got {options.get(name)}"
+            )
 
 
 def refuse_no_data(data: tuple[str, ...]) -> None:

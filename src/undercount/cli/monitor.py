@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from undercount.cli.arguments import Options, with_options
 from undercount.cli.command import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, Command, prints, progress
 from undercount.cli.dates import EVENTUALLY, FOUND, OBSERVED, UNTIL, read_day
 from undercount.cli.gate import read_requirements, report_verdict
@@ -21,11 +22,8 @@ from undercount.cli.streams import print_text, tell
 from undercount.errors import InputError, collect_warnings
 
 if TYPE_CHECKING:
+    from undercount.assume.base import Assumption
     from undercount.read.monitoring import Monitoring
-
-
-# What says how labels came about where they are all here.
-LABELLING = ("prevalence", "chance", "audited")
 
 
 @click.command(cls=Command, short_help="Follow a score over time while labels are late.")
@@ -64,15 +62,17 @@ LABELLING = ("prevalence", "chance", "audited")
 @JSON
 @QUIET
 @DEBUG
-def monitor(data: tuple[str, ...], **options: Any) -> int:
+@with_options
+def monitor(options: Options) -> int:
     """Show metrics by month, perhaps while labels of recent rows are missing.
 
     Exit 1 if the alarm is on or a requirement fails, else 3 if no number may be reported, because
     the oldest cohort is not mature or a check fails, or if a requirement is open.
     """
     from undercount.cli.inputs import refuse_no_data  # noqa: PLC0415 - DuckDB, only when needed
-    from undercount.read.requirement import Verdict  # noqa: PLC0415
+    from undercount.read.require.requirement import Verdict  # noqa: PLC0415
 
+    data = options["data"]
     refuse_no_data(data)
     requirements = read_requirements(options, options["threshold"])
     with collect_warnings() as warned:
@@ -96,7 +96,7 @@ def monitor(data: tuple[str, ...], **options: Any) -> int:
     return next(code for code in (REQUIREMENT_FAILS, INCONCLUSIVE, FINE) if code in codes)
 
 
-def _monitor(data: tuple[str, ...], options: dict[str, Any]) -> "Monitoring":
+def _monitor(data: tuple[str, ...], options: Options) -> "Monitoring":
     import numpy as np  # noqa: PLC0415 - only when needed
 
     from undercount.cli.inputs import refuse_no_score  # noqa: PLC0415 - DuckDB
@@ -104,17 +104,20 @@ def _monitor(data: tuple[str, ...], options: dict[str, Any]) -> "Monitoring":
     from undercount.prevalence.late_labels import read_until  # noqa: PLC0415
     from undercount.read.monitor import monitor as follow  # noqa: PLC0415
 
-    beside = [name for name in LABELLING if options[name]]
+    beside = _stated(options)
     if beside:
         raise InputError(
             f"--found says how labels came about; leave --{beside[0]} out, or leave out --found "
             "where labels are all here",
             argument=beside[0],
         )
-    columns = [options["observed"], options["found"]]
+    threshold = options["threshold"]
+    assert threshold is not None  # noqa: S101 - it is required
+    columns = [str(options["observed"]), str(options["found"])]
     if options["observed"] == options["found"]:
         raise InputError("--observed and --found must be two columns")
-    numbers = [name for name in (options["score"], options["label"]) if name]
+    label = options["label"]
+    numbers = [name for name in (options["score"], label) if name]
     with progress("reading", options):
         rows = read_dated(list(data), numbers, columns)
     kept = ~np.isnan(rows[options["score"]])
@@ -129,22 +132,25 @@ def _monitor(data: tuple[str, ...], options: dict[str, Any]) -> "Monitoring":
         later = int(np.count_nonzero(taken[columns[0]] > last))
         if later:
             tell(f"undercount: {later:,} rows after --until {options['until']} left out")
-    names = ("threshold", "period", "baseline", "found_eventually", "risk", "confidence_level")
     return follow(
         taken[options["score"]],
         observed=taken[columns[0]],
         found=taken[columns[1]],
-        label=taken[options["label"]] if options["label"] else None,
+        label=taken[label] if label else None,
         until=until,
-        **{name: options[name] for name in names},
+        threshold=threshold,
+        period=options["period"],
+        baseline=options["baseline"],
+        found_eventually=options["found_eventually"],
+        risk=options["risk"],
+        confidence_level=options["confidence_level"],
     )
 
 
-def _monitor_labels(data: tuple[str, ...], options: dict[str, Any]) -> "Monitoring":
+def _monitor_labels(data: tuple[str, ...], options: Options) -> "Monitoring":
     """Follow rows whose labels are all here."""
     import numpy as np  # noqa: PLC0415 - only when needed
 
-    from undercount.assume.builder import assumption_of  # noqa: PLC0415
     from undercount.cli.inputs import (  # noqa: PLC0415 - DuckDB, only when needed
         infer_coding,
         refuse_no_score,
@@ -154,11 +160,13 @@ def _monitor_labels(data: tuple[str, ...], options: dict[str, Any]) -> "Monitori
     from undercount.read.monitor import monitor as follow  # noqa: PLC0415
 
     label, score, chance = options["label"], options["score"], options["chance"]
+    observed, threshold = str(options["observed"]), options["threshold"]
+    assert threshold is not None  # noqa: S101 - it is required
     if label is None:
         raise InputError("name the date of each label (--found), or the labels (--label)")
     numbers = [name for name in (score, label, chance) if name]
     with progress("reading", options):
-        rows = read_dated(list(data), numbers, [options["observed"]])
+        rows = read_dated(list(data), numbers, [observed])
     kept = ~np.isnan(rows[score])
     if not kept.any():
         refuse_no_score([score], ", ".join(data))
@@ -167,17 +175,42 @@ def _monitor_labels(data: tuple[str, ...], options: dict[str, Any]) -> "Monitori
     counted = dict(zip(values.tolist(), times.tolist(), strict=True))
     coding, note = infer_coding(counted, unlabeled_value(options), None)
     tell(f"undercount: {note}")
-    given = {
-        "prevalence": options["prevalence"],
-        "propensity": taken[chance] if chance else None,
-        "audited": options["audited"],
-    }
-    names = ("threshold", "period", "baseline", "risk", "confidence_level")
     return follow(
         taken[score],
-        observed=taken[options["observed"]],
+        observed=taken[observed],
         label=taken[label],
         unlabeled=coding,
-        assume=assumption_of(given),
-        **{name: options[name] for name in names},
+        assume=_assumption(options, taken[chance] if chance else None),
+        threshold=threshold,
+        period=options["period"],
+        baseline=options["baseline"],
+        risk=options["risk"],
+        confidence_level=options["confidence_level"],
     )
+
+
+def _stated(options: Options) -> list[str]:
+    """Return the options that say how labels came about where they are all here."""
+    stated = {
+        "prevalence": options["prevalence"] is not None,
+        "chance": bool(options["chance"]),
+        "audited": options["audited"],
+    }
+    return [name for name, is_stated in stated.items() if is_stated]
+
+
+def _assumption(options: Options, chance: Any) -> "Assumption":
+    """Return how the labels came about, as the options state it."""
+    from undercount.assume.builder import assumption_of  # noqa: PLC0415 - only when needed
+    from undercount.assume.propensity.assumption import LabelPropensity  # noqa: PLC0415
+    from undercount.assume.reviewed.assumption import RandomAudit  # noqa: PLC0415
+
+    stated = _stated(options)
+    if len(stated) > 1:
+        raise InputError(
+            f"--{stated[0]} and --{stated[1]} both say how labels came about; give one of them",
+            argument=stated[1],
+        )
+    if chance is not None:
+        return LabelPropensity(chance)
+    return RandomAudit() if options["audited"] else assumption_of(prevalence=options["prevalence"])

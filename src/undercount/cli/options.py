@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from undercount.cli.arguments import DEBUGGING, Options
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class ShareType(click.ParamType):  # type: ignore[type-arg]  # generic in newer 
         """Return a number, the two ends of a range, or a mapping of segment → number."""
         if not isinstance(value, str):
             return value
-        if "=" in value and any(each.name == "by" for each in ctx.command.params):
+        if "=" in value and any(parameter.name == "by" for parameter in ctx.command.params):
             return self._each(value, param, ctx)
         match = RANGE.fullmatch(value)
         if match is None:
@@ -48,21 +49,21 @@ class ShareType(click.ParamType):  # type: ignore[type-arg]  # generic in newer 
 
     def _each(self, value: str, param: Any, ctx: Any) -> dict[str, Any]:
         """Return the share of each segment; names may hold commas, the last = ends them."""
-        found: dict[str, Any] = {}
+        shares: dict[str, Any] = {}
         for name, share in EACH.findall(value):
-            if name.strip() in found:
+            if name.strip() in shares:
                 self.fail(f"{value!r} gives {name.strip()!r} two shares", param, ctx)
-            found[name.strip()] = self.convert(share, param, ctx)
-        if not found or EACH.sub("", value).strip():
+            shares[name.strip()] = self.convert(share, param, ctx)
+        if not shares or EACH.sub("", value).strip():
             self.fail(f"{value!r} is no list like DE=3%,FR=5%", param, ctx)
-        return found
+        return shares
 
     def _number(self, text: str, percent: str, param: Any, ctx: Any) -> float:
-        found = float(text) / 100 if percent else float(text)
-        if found > 1:
-            hint = f"; {text} % is {found / 100:g}" if found <= 100 else ""  # noqa: PLR2004
+        share = float(text) / 100 if percent else float(text)
+        if share > 1:
+            hint = f"; {text} % is {share / 100:g}" if share <= 100 else ""  # noqa: PLR2004
             self.fail(f"a share is in [0, 1]; got {text}{percent}{hint}", param, ctx)
-        return found
+        return share
 
 
 class ThresholdType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
@@ -136,6 +137,11 @@ def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return decorate
 
 
+def file_option(*names: str, words: str, dash: bool = False) -> Callable[[Any], Any]:
+    """Return the option of a file to be written, or of standard output too (`dash`)."""
+    return click.option(*names, type=click.Path(dir_okay=False, allow_dash=dash), help=words)
+
+
 DATABASE_VARIABLE = "UNDERCOUNT_FROM"
 DATA = click.argument("data", nargs=-1, required=False)
 SAMPLING = click.option(
@@ -157,24 +163,28 @@ SEED = click.option(
     show_default=True,
     help="Seed of resampling.",
 )
-HTML = click.option("--html", type=click.Path(dir_okay=False), help="Write the live report.")
+HTML = file_option("--html", words="Write the live report.")
 TITLE = click.option("--title", help="What the report is called.")
-JSON = click.option(
-    "--json",
-    "json_file",
-    type=click.Path(dir_okay=False, allow_dash=True),
-    help="Write every fact as JSON; - for stdout.",
+JSON = file_option(
+    "--json", "json_file", words="Write every fact as JSON; - for stdout.", dash=True
 )
-CSV = click.option(
-    "--csv",
-    "csv_file",
-    type=click.Path(dir_okay=False, allow_dash=True),
-    help="Write the table as CSV; - for stdout.",
-)
+CSV = file_option("--csv", "csv_file", words="Write the table as CSV; - for stdout.", dash=True)
 QUIET = click.option(
     "--quiet", is_flag=True, help="Print nothing but errors and what is required and not met."
 )
-DEBUG = click.option("--debug", is_flag=True, help="Show tracebacks.")
+
+
+def _remember_debugging(ctx: click.Context, _option: Any, given: bool) -> None:  # noqa: FBT001
+    ctx.meta[DEBUGGING] = given
+
+
+DEBUG = click.option(
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    callback=_remember_debugging,
+    help="Show tracebacks.",
+)
 
 
 def refuse_repeated(_ctx: Any, _option: Any, given: tuple[str, ...]) -> tuple[str, ...]:
@@ -235,8 +245,7 @@ CLUSTER = click.option(
     "--cluster", help="Column that says whose each row is, if labels were given by customer."
 )
 CHANCE = click.option(
-    "--chance",
-    help="Column of the chance that a row would carry a label if it were positive.",
+    "--chance", help="Column of the chance that a row would carry a label if it were positive."
 )
 DEPLOY = click.option(
     "--deploy-prevalence",
@@ -302,11 +311,7 @@ output_options = _options(
     HTML,
     TITLE,
     JSON,
-    click.option(
-        "--markdown",
-        type=click.Path(dir_okay=False, allow_dash=True),
-        help="Write the table as Markdown; - for stdout.",
-    ),
+    file_option("--markdown", words="Write the table as Markdown; - for stdout.", dash=True),
     CSV,
     QUIET,
 )
@@ -354,9 +359,7 @@ def _gate_options(form: str, example: str) -> Callable[[Any], Any]:
             help="Exit 1 if it fails, 3 if the interval straddles it or a check forbids a "
             f"verdict; {example}.",
         ),
-        click.option(
-            "--junit", type=click.Path(dir_okay=False), help="Write verdicts as JUnit XML."
-        ),
+        file_option("--junit", words="Write verdicts as JUnit XML."),
         click.option(
             "--github", is_flag=True, help="Annotate a GitHub job with open requirements."
         ),
@@ -388,42 +391,23 @@ class TopType(click.ParamType):  # type: ignore[type-arg]  # generic in newer cl
             self.fail(str(error), param, ctx)
 
 
-def share_arguments(options: dict[str, Any], sampling: str) -> dict[str, Any]:
-    """Return the keyword arguments of `evaluate` that share options give."""
-    names = ("prevalence", "unlabeled_prevalence", "label_frequency", "label_purity", "target")
-    return {
-        **{name: options[name] for name in (*names, "confidence_level")},
-        "sampling": options["sampling"] or sampling,
-        "random_state": options["seed"],
-    }
-
-
 def wanted_and_assumed(
-    options: dict[str, Any], reading: "Reading", progress: Any = None
+    options: Options, reading: "Reading", progress: Any = None
 ) -> "tuple[Wanted, Assumption]":
     """Return what options ask of every model, and what they and the rows say of the labels."""
     from undercount.assume.base import Wanted  # noqa: PLC0415 - only when needed
-    from undercount.assume.builder import assumption_of  # noqa: PLC0415
+    from undercount.assume.options import assumption_by_options  # noqa: PLC0415
 
-    given = share_arguments(options, reading.sampling) | review_arguments(options)
-    given["propensity"] = reading.propensity
-    given |= {name: options[name] for name in ("prevalence_interval", "n_resamples")}
     wanted = Wanted(
-        given.pop("target"),
-        given.pop("confidence_level"),
+        options["target"],
+        options["confidence_level"],
         options.get("top"),
         list(options.get("metrics") or ()) or None,
-        given.pop("random_state"),
+        options["seed"],
         progress,
-        tuple(options.get("further", ())),
+        options.get("further", ()),
     )
-    return wanted, assumption_of(given)
-
-
-def review_arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the keyword arguments of `evaluate` that review options and verdicts give."""
-    given = {name: options[name] for name in ("labels", "sequential", "audited") if options[name]}
-    return {"reviews": options["verdicts"], **given} if "verdicts" in options else given
+    return wanted, assumption_by_options(options, reading.sampling, reading.propensity)
 
 
 def thresholds_of(given: Sequence[float], scores: Sequence[str]) -> Any:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from undercount.cli.arguments import Options, with_options
 from undercount.cli.command import FINE, Command, print_notes, prints, progress
 from undercount.cli.options import (
     CLUSTER,
@@ -25,7 +26,7 @@ from undercount.cli.streams import print_text
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
-    from undercount.read.plan_rows import RowPlan
+    from undercount.read.plan.review_plan import ReviewPlan
 
 
 def _join_columns(_ctx: Any, _option: Any, given: tuple[str, ...]) -> str | None:
@@ -107,7 +108,8 @@ def _join_columns(_ctx: Any, _option: Any, given: tuple[str, ...]) -> str | None
 @SEED
 @QUIET
 @DEBUG
-def plan(data: tuple[str, ...], **options: Any) -> int:
+@with_options
+def plan(options: Options) -> int:
     """Choose unlabeled rows of DATA to look at, best first, and say what each budget buys.
 
     Answer in the file (a spreadsheet will do) or in the page, then fold the verdicts in with
@@ -123,7 +125,7 @@ def plan(data: tuple[str, ...], **options: Any) -> int:
     if options["budget"] is None and options["half_width"] is None:
         raise InputError("say how many rows somebody can look at: --budget 100")
     with progress("planning", options):
-        made, notes = plan_files(data, options)
+        made, notes = plan_files(options["data"], options)
     written = _write(made, options)
     if options["json_file"]:
         write_text(options["json_file"], as_json(made, options["half_width"]))
@@ -134,7 +136,7 @@ def plan(data: tuple[str, ...], **options: Any) -> int:
     return FINE
 
 
-def _goals(options: dict[str, Any]) -> tuple[str, ...]:
+def _goals(options: Options) -> tuple[str, ...]:
     """Return the goals by name; by default what a threshold, the top rows or neither suggest."""
     given = options["goals"]
     names = tuple(name.strip().lower().replace(" ", "_").replace("-", "_") for name in given)
@@ -142,7 +144,7 @@ def _goals(options: dict[str, Any]) -> tuple[str, ...]:
     return names or (usual,)
 
 
-def _write(made: "RowPlan", options: dict[str, Any]) -> list[str]:
+def _write(made: "ReviewPlan", options: Options) -> list[str]:
     """Write the files that the options name, and say what to do with them."""
     lines = []
     if options["out"]:

@@ -2,10 +2,11 @@
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from undercount.cli.arguments import Options, with_options
 from undercount.cli.command import FINE, Command, print_notes, prints, progress
 from undercount.cli.options import (
     CONFIDENCE_LEVEL,
@@ -17,6 +18,7 @@ from undercount.cli.options import (
     TITLE,
     data_name,
     database_options,
+    file_option,
     reading_options,
 )
 from undercount.cli.streams import print_text, tell
@@ -33,11 +35,12 @@ if TYPE_CHECKING:
 @SAMPLING
 @CONFIDENCE_LEVEL
 @SEED
-@click.option("--html", type=click.Path(dir_okay=False), help="Write a page.")
+@file_option("--html", words="Write a page.")
 @TITLE
 @JSON
 @QUIET
-def prevalence(data: tuple[str, ...], **options: Any) -> int:
+@with_options
+def prevalence(options: Options) -> int:
     """Estimate the share of positives among the unlabeled rows with every method."""
     from undercount.cli.inputs import read  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
@@ -46,7 +49,7 @@ def prevalence(data: tuple[str, ...], **options: Any) -> int:
     from undercount.show.layout import terminal_width  # noqa: PLC0415
     from undercount.show.text import SAMPLING as SAMPLINGS  # noqa: PLC0415
 
-    reading = read(data, options, [])
+    reading = read(options["data"], options, [])
     sampling = options["sampling"] or reading.sampling
     tables = {}
     with progress("estimating", options):
@@ -57,7 +60,7 @@ def prevalence(data: tuple[str, ...], **options: Any) -> int:
     if options["json_file"]:
         write_text(options["json_file"], json.dumps(estimators_document(tables), indent=1) + "\n")
     if options["html"]:
-        _write_page(tables, [*reading.notes, SAMPLINGS[sampling]], data, options)
+        _write_page(tables, [*reading.notes, SAMPLINGS[sampling]], options["html"], options)
     if prints(options):
         print_notes([*reading.notes, SAMPLINGS[sampling]])
         for name, rows in tables.items():
@@ -66,18 +69,16 @@ def prevalence(data: tuple[str, ...], **options: Any) -> int:
 
 
 def _write_page(
-    tables: "dict[str, list[EstimatorRow]]",
-    notes: list[str],
-    data: tuple[str, ...],
-    options: dict[str, Any],
+    tables: "dict[str, list[EstimatorRow]]", notes: list[str], path: str, options: Options
 ) -> None:
     from undercount.count.atomic_file import write_text  # noqa: PLC0415 - only when needed
     from undercount.show.estimators import estimators_page  # noqa: PLC0415
     from undercount.show.page.identity import Identity, report_date  # noqa: PLC0415
 
-    files = data or (options["positives"], options["unlabeled"])
+    files = options["data"] or (options["positives"], options["unlabeled"])
     identity = Identity(options["title"] or "", data_name(files), report_date())
-    about = {"confidence_level": options["confidence_level"], "seed": options["seed"]}
-    write_text(options["html"], estimators_page(tables, notes, identity, **about))
-    if options["html"] != "-":
-        tell(f"wrote {options['html']}")
+    level, seed = options["confidence_level"], options["seed"]
+    page = estimators_page(tables, notes, identity, confidence_level=level, seed=seed)
+    write_text(path, page)
+    if path != "-":
+        tell(f"wrote {path}")

@@ -3,7 +3,6 @@
 This imports DuckDB, so that commands import it only when they run.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +11,8 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from undercount.assume.builder import assumption_of
+from undercount.cli.arguments import Options
 from undercount.cli.inputs import (
     EITHER,
     RECODE,
@@ -31,7 +32,7 @@ from undercount.cli.inputs import (
 )
 from undercount.cli.options import thresholds_of
 from undercount.count.arrays import row_words
-from undercount.count.draw import sample_scores, with_position
+from undercount.count.draw import with_position
 from undercount.count.files import refuse_text, relation_of
 from undercount.count.frames import count_scores
 from undercount.count.knots import knots_at
@@ -42,22 +43,15 @@ from undercount.errors import InputError
 from undercount.infer.heads import threshold_of_top
 from undercount.infer.metric_name import short_number, top_words
 from undercount.infer.reviews.sheet import check_same_rows, sheet_reviews
-from undercount.infer.reviews.verdicts import ReviewDesign, Reviews
+from undercount.infer.reviews.verdicts import Reviews
 from undercount.read.evaluation import Evaluation
-from undercount.read.plan import design_reviews, next_design, with_goal
-from undercount.read.plan_rows import RowPlan, count_rival, draw_plan
-from undercount.read.prices import Prices
-from undercount.read.rival import Rival
-from undercount.read.supposed_share import SupposedShare, suppose_share
-from undercount.read.unlabeled_rows import knots_of
+from undercount.read.plan.plan_reviews import PlanRequest, make_plan
+from undercount.read.plan.review_plan import ReviewPlan
+from undercount.read.plan.row_source import RowsInEngine
 from undercount.show.text import before_words
 
-# Reviews for which prices are asked first when only a half-width is given, how often a budget is
-# tried, and how many times what is needed it may be.
-FIRST_BUDGET, TRIALS, NEAR = 100, 4, 1.05
 
-
-def plan_files(data: Sequence[str], options: dict[str, Any]) -> tuple[RowPlan, list[str]]:
+def plan_files(data: Sequence[str], options: Options) -> tuple[ReviewPlan, list[str]]:
     """Plan reviews of the rows of files or a table, and tell what was read."""
     in_database = names_database(tuple(data), options)
     if not in_database:
@@ -86,7 +80,7 @@ def plan_files(data: Sequence[str], options: dict[str, Any]) -> tuple[RowPlan, l
             refuse_text(source, [*labels, *scores], error, {label: RECODE})
 
 
-def _kept_columns(options: dict[str, Any]) -> list[str]:
+def _kept_columns(options: Options) -> list[str]:
     """Return the columns that reviewers shall see: those named, or else those of the last round."""
     if options["keep"] is not None:
         return [name.strip() for name in options["keep"].split(",") if name.strip()]
@@ -95,8 +89,8 @@ def _kept_columns(options: dict[str, Any]) -> list[str]:
 
 
 def _plan_source(
-    source: Source, labels: list[str], scores: list[str], keep: list[str], options: dict[str, Any]
-) -> tuple[RowPlan, list[str]]:
+    source: Source, labels: list[str], scores: list[str], keep: list[str], options: Options
+) -> tuple[ReviewPlan, list[str]]:
     numbers = list(dict.fromkeys([*labels, *scores]))
     relation, everything = (relation_of(source, numbers, others) for others in ([], keep))
     label, note = labels[0], ""
@@ -112,8 +106,8 @@ def _plan_source(
 
 
 def _plan_table(
-    label: str, scores: list[str], keep: list[str], options: dict[str, Any]
-) -> tuple[RowPlan, list[str]]:
+    label: str, scores: list[str], keep: list[str], options: Options
+) -> tuple[ReviewPlan, list[str]]:
     """Plan reviews of the rows of a database; the rows to look at alone come here."""
     with open_rows(options, label, scores, keep) as rows:
         return _plan(rows, rows.scored, label, scores, keep, options)
@@ -125,53 +119,37 @@ def _plan(
     label: str,
     scores: list[str],
     keep: list[str],
-    options: dict[str, Any],
-) -> tuple[RowPlan, list[str]]:
+    options: Options,
+) -> tuple[ReviewPlan, list[str]]:
     """Count the rows that have a score, choose strata, and draw among all."""
     coding, note = infer_coding(
         rows.labels, unlabeled_value(options), options["negative"], options.get("positive_label")
     )
     columns: dict[str, Any] = {"label": label, "unlabeled": coding}
-    verdicts = read_verdicts(options["reviews"])
-    notes = [rows.words, note]
-    threshold, other = _thresholds(rows, scores, columns, options, notes)
-    options = {**options, "threshold": threshold}
-    knots = knots_of(sample_scores(rows.scored, score=scores[0], **columns))
-    knots += knots_at(threshold)
-    knots += [] if verdicts is None else verdicts.knots
-    if verdicts is not None and other is None:  # those of the first round stay
-        other = verdicts.reviews.design.threshold
-    counts = count_scores(rows.scored, score=scores[0], compact=True, knots=knots, **columns)
-    counts.require("positive", "unlabeled")
-    rival = count_rival(rows.scored, label, scores, other, coding)
-    span = None
+    verdicts, notes = read_verdicts(options["reviews"]), [rows.words, note]
+    thresholds = _thresholds(rows, scores, columns, options, notes)
+    source = RowsInEngine(rows.scored, label, scores, thresholds, coding, keep, everything)
     if verdicts is None:
-        given = {name: options[name] for name in ("prevalence", "unlabeled_prevalence")}
-        supposed = suppose_share({scores[0]: counts}, **given)
-        span = supposed.span
-        design = _design(counts, supposed, options, rival)
+        goal: tuple[str, ...] | None = options["goals"]
+        prevalence, hidden = options["prevalence"], options["unlabeled_prevalence"]
+        assumption = assumption_of(prevalence=prevalence, unlabeled_prevalence=hidden)
     else:
-        design = verdicts.next_round({scores[0]: counts}, options, rival)
-    made = draw_plan(
-        everything,
-        design,
-        counts,
-        score=scores,
-        keep=keep,
-        confidence_level=options["confidence_level"],
-        earlier=None if verdicts is None else verdicts.sheet,
-        rival=rival,
-        span=span,
-        **columns,
-    )
-    return made, notes
+        counts = source.count(0, verdicts.reviews, coarse=False).counts
+        verdicts.check_further({scores[0]: counts}, thresholds[0])
+        goal, assumption = options["new_goals"], assumption_of(reviews=verdicts.reviews)
+    half_width, seed = options["half_width"] or 0.0, options["seed"]
+    level = options["confidence_level"]
+    request = PlanRequest(options["budget"], goal, half_width, seed, level)
+    made = make_plan(source, assumption, request)
+    sheet = None if verdicts is None else verdicts.sheet
+    return replace(made, earlier_sheet=sheet, columns={**columns, "keep": list(keep)}), notes
 
 
 def _thresholds(
     rows: RowsRead,
     scores: list[str],
     columns: dict[str, Any],
-    options: dict[str, Any],
+    options: Options,
     notes: list[str],
 ) -> tuple[float | None, float | None]:
     """Return the first and the second model's threshold; those of the highest rows are told."""
@@ -191,31 +169,6 @@ def _thresholds(
                 f"{short_number(places[score])}, the threshold of --top {top_words(top)}"
             )
     return places[scores[0]], places[scores[:2][-1]]
-
-
-def _design(
-    counts: ScoreCounts, supposed: SupposedShare, options: dict[str, Any], rival: Rival | None
-) -> ReviewDesign:
-    """Choose strata for the budget, or for one that makes every goal as sharp as asked."""
-    given: dict[str, Any] = {
-        "goal": options["goals"],
-        "threshold": options["threshold"],
-        "unlabeled_prevalence": supposed.value,
-        "random_state": options["seed"],
-        "rival": rival,
-    }
-    if options["budget"] is not None:
-        return design_reviews(counts, budget=options["budget"], **given)
-    budget, level = FIRST_BUDGET, options["confidence_level"]
-    for trial in range(TRIALS):  # strata are those of the budget, and its price depends on them
-        design = design_reviews(counts, budget=budget, **given)
-        prices = Prices.of(counts, design, level, rival=rival, span=supposed.span)
-        needed = max(prices.budget_for(goal, options["half_width"]) for goal in design.goal)
-        if needed <= budget <= NEAR * needed:
-            return design
-        # Where price and strata chase each other, the middle of what would do ends it.
-        budget = needed if 2 * trial < TRIALS - 1 else math.ceil(needed * (1 + NEAR) / 2)
-    return design_reviews(counts, budget=budget, **given)
 
 
 @dataclass(frozen=True)
@@ -253,32 +206,21 @@ class Verdicts:
                 argument="reviews",
             ) from None
 
-    def next_round(
-        self, counts: Mapping[str, ScoreCounts], options: dict[str, Any], rival: Rival | None = None
-    ) -> ReviewDesign:
-        """Plan more reviews in the same strata, with what the verdicts showed."""
+    def check_further(self, counts: Mapping[str, ScoreCounts], threshold: float | None) -> None:
+        """Refuse a further round of other rows, or at another threshold."""
         self.check(counts)
-        reviews = with_goal(self.reviews, options["new_goals"])
-        planned = reviews.design
-        if options["threshold"] not in (None, planned.threshold):
+        planned = self.reviews.design
+        if threshold is not None and threshold != planned.threshold:
             at = planned.threshold
             own = (
                 "its lack of a --threshold" if at is None else f"its --threshold {short_number(at)}"
             )
             raise InputError(
                 f"the strata of a plan stay, and with them {own}; got "
-                f"{short_number(options['threshold'])}. Plan anew for another one"
+                f"{short_number(threshold)}. Plan anew for another one"
             )
         if not (self.sheet.row > 0).all():
             raise InputError("the reviews do not say which rows were reviewed; plan from a file")
-        (found,) = counts.values()
-        budget = options["budget"]
-        if budget is None:
-            level = options["confidence_level"]
-            prices = Prices.of(found, planned, level, reviews, rival)
-            budget = max(prices.budget_for(goal, options["half_width"]) for goal in planned.goal)
-        design = next_design(found, reviews, budget=budget, rival=rival)
-        return replace(design, seed=options["seed"])
 
     def check_models(self, scores: Sequence[str], *, in_table: bool, cluster: str | None) -> None:
         """Refuse, before any row is read, models whose rows the reviews could not be found in."""

@@ -2,8 +2,9 @@
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from undercount.cli.arguments import Options
 from undercount.cli.command import print_notes, prints, progress
 from undercount.cli.gate import refuse_other_models, report_verdict
 from undercount.cli.options import wanted_and_assumed
@@ -29,9 +30,9 @@ BESIDE_SEGMENTS = {
 }
 
 
-def evaluate_by(reading: "Reading", requirements: list[Any], options: dict[str, Any]) -> int:
+def evaluate_by(reading: "Reading", requirements: list[Any], options: Options) -> int:
     """Evaluate the segments of each score column: a table a score."""
-    from undercount.read.requirement import Verdict  # noqa: PLC0415 - only when needed
+    from undercount.read.require.requirement import Verdict  # noqa: PLC0415 - only when needed
 
     names = list(reading.counts)
     refuse_other_models(requirements, names)
@@ -59,7 +60,7 @@ def evaluate_by(reading: "Reading", requirements: list[Any], options: dict[str, 
     return report_verdict(verdict, options)
 
 
-def refuse_beside_segments(options: dict[str, Any]) -> None:
+def refuse_beside_segments(options: Options) -> None:
     """Refuse what segments do not answer, before anything is read."""
     for name, words in BESIDE_SEGMENTS.items():
         if options.get(name) is not None:
@@ -74,18 +75,19 @@ def refuse_beside_segments(options: dict[str, Any]) -> None:
         )
 
 
-def refuse_shares_of_segments(options: dict[str, Any]) -> None:
+def refuse_shares_of_segments(options: Options) -> None:
     """Refuse a share of each segment where there are none."""
     for name in SHARES:
-        if isinstance(options[name], dict):
-            shown = ",".join(f"{each}={share:g}" for each, share in options[name].items())
+        given = options.get(name)
+        if isinstance(given, dict):
+            shown = ",".join(f"{each}={share:g}" for each, share in given.items())
             raise InputError(
                 f"--{name.replace('_', '-')} {shown} gives a share of each segment: name their "
                 "column by --by"
             )
 
 
-def name_shares_of_rows(options: dict[str, Any], by: Any, n_rows: int) -> dict[str, Any]:
+def name_shares_of_rows(options: Options, by: Any, n_rows: int) -> Options:
     """Return the options with shares of segments by the values that rows have."""
     from undercount.infer.segmented_rows import split_rows  # noqa: PLC0415 - only when needed
 
@@ -94,17 +96,15 @@ def name_shares_of_rows(options: dict[str, Any], by: Any, n_rows: int) -> dict[s
     return _name_shares(options, list(split_rows(by, n_rows)), ", ".join(options["by"]))
 
 
-def _name_shares(
-    options: dict[str, Any], segments: "list[Hashable]", column: str
-) -> dict[str, Any]:
+def _name_shares(options: Options, segments: "list[Hashable]", column: str) -> Options:
     """Return the options with shares of segments by the segments' own values, not by their text."""
     from undercount.show.segments import segment_name  # noqa: PLC0415 - only when needed
 
     names = {segment_name(segment): segment for segment in segments}
     shown = Counter(map(segment_name, segments))
-    found = dict(options)
+    found: dict[str, Any] = {**options}
     for name in SHARES:
-        given = options[name]
+        given = options.get(name)
         if not isinstance(given, dict):
             continue
         for each in given:
@@ -121,10 +121,10 @@ def _name_shares(
                     f"{column} are written so; give them names that differ"
                 )
         found[name] = {names[each]: share for each, share in given.items()}
-    return found
+    return cast("Options", found)
 
 
-def _evaluate(name: str, reading: "Reading", options: dict[str, Any]) -> "Evaluations":
+def _evaluate(name: str, reading: "Reading", options: Options) -> "Evaluations":
     from undercount.read.evaluate_segments import evaluate_segments  # noqa: PLC0415 - when needed
 
     model, segmentation = _split(name, reading, options)
@@ -136,9 +136,7 @@ def _evaluate(name: str, reading: "Reading", options: dict[str, Any]) -> "Evalua
         return evaluate_segments(name, model, segmentation, assumption, wanted, there)
 
 
-def _split(
-    name: str, reading: "Reading", options: dict[str, Any]
-) -> "tuple[ScoredRows, Segmentation]":
+def _split(name: str, reading: "Reading", options: Options) -> "tuple[ScoredRows, Segmentation]":
     """Return the segments of one score: of rows that were kept, or of counts."""
     import numpy as np  # noqa: PLC0415 - only when needed
 
@@ -186,7 +184,7 @@ def _as_numbers(values: "NDArray[Any]") -> "NDArray[Any]":
     return np.array([None if each is None else read(each) for each in values.tolist()], object)
 
 
-def write_comparisons(found: "Comparisons", rows: "ModelColumns", options: dict[str, Any]) -> int:
+def write_comparisons(found: "Comparisons", rows: "ModelColumns", options: Options) -> int:
     """Write the files that the options name, print, and judge each segment."""
     verdict = found.require(*options["requirements"])
     _write(found, options)
@@ -196,7 +194,7 @@ def write_comparisons(found: "Comparisons", rows: "ModelColumns", options: dict[
     return report_verdict(verdict, options)
 
 
-def _write(found: "Evaluations | Comparisons", options: dict[str, Any]) -> None:
+def _write(found: "Evaluations | Comparisons", options: Options) -> None:
     """Write the files that the options name."""
     from undercount.count.atomic_file import write_text  # noqa: PLC0415 - only when needed
 
@@ -204,7 +202,7 @@ def _write(found: "Evaluations | Comparisons", options: dict[str, Any]) -> None:
         write_text(options["json_file"], found.to_json())
     if options["markdown"]:
         write_text(options["markdown"], found.to_markdown())
-    if options.get("csv_file"):
+    if options["csv_file"]:
         from undercount.show.tables import write_csv  # noqa: PLC0415
 
         write_text(options["csv_file"], write_csv(found.table()))

@@ -119,6 +119,6 @@ def open_streams() -> None:
 def _write_plain(error: UnicodeError) -> tuple[str | bytes, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    found: Any = error.object[error.start : error.end]
-    plain = "".join(PLAIN.get(sign, sign) for sign in found)
+    characters: Any = error.object[error.start : error.end]
+    plain = "".join(PLAIN.get(sign, sign) for sign in characters)
     return plain.encode("ascii", "backslashreplace").decode(), error.end

@@ -8,14 +8,19 @@ from undercount.errors import Message
 ALIASES = {
     "random_state": "seed",
     "sample_weight": "weight",
-    "X": "features",
-    "propensity": "chance",
+    "purity": "label_purity",
+    "interval": "prevalence_interval",
+    "RandomAudit": "audited",
 }
 
 
 def say(message: str, command: click.Command) -> str:
     """Name the options of a command where a message names arguments; others stay."""
-    options = {str(each.name): each for each in command.params if isinstance(each, click.Option)}
+    options = {
+        str(parameter.name): parameter
+        for parameter in command.params
+        if isinstance(parameter, click.Option)
+    }
 
     def speak(argument: str, value: str) -> str | None:
         # One that may be given several times is kept by its plural.

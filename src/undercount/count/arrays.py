@@ -66,13 +66,19 @@ def row_words(number: float, *, weighted: bool = False) -> str:
 
 
 def read_pair(
-    y: Any, score: Any, unlabeled: float | None = None, **others: Any
+    y: Any,
+    score: Any,
+    unlabeled: float | None = None,
+    sample_weight: Any = None,
+    cluster: Any = None,
+    others: Mapping[str, Any] | None = None,
 ) -> tuple[NDArray[np.int8], NDArray[np.floating[Any]]]:
     """Return labels and scores of the same rows; arguments that changed places are recognised.
 
-    `others` are arguments with a value a row (`sample_weight`), whose order is checked as well.
+    The order of whatever else has a value for each row, `others` by name, is checked as well.
     """
-    refuse_other_order(y=y, score=score, **others)
+    columns = {"sample_weight": sample_weight, "cluster": cluster, **(others or {})}
+    refuse_other_order(y=y, score=score, **columns)
     try:
         labels, scores = read_labels(y, unlabeled), read_scores(score)
     except InputError:
@@ -92,35 +98,35 @@ def read_pair(
 
 def _looks_swapped(y: Any, score: Any) -> bool:
     """Whether the scores are labels, and the labels are anything but."""
-    found = []
+    distinct = []
     for values in (y, score):
         try:
             array = _as_numbers(_as_array(values, ""), "")
         except InputError:
             return False
-        held = array[~np.isnan(array)] if array.dtype.kind == "f" else array
-        found.append(set(np.unique(held).tolist()))
-    return found[1] <= LABELS and not found[0] <= LABELS and len(found[0]) > len(LABELS)
+        present = array[~np.isnan(array)] if array.dtype.kind == "f" else array
+        distinct.append(set(np.unique(present).tolist()))
+    return distinct[1] <= LABELS and not distinct[0] <= LABELS and len(distinct[0]) > len(LABELS)
 
 
 def refuse_other_order(**columns: Any) -> None:
     """Refuse series whose rows have the same index in another order: pairs would be wrong."""
     first: Any = None
-    whose = ""
+    first_name = ""
     for name, values in columns.items():
         index: Any = getattr(values, "index", None)
         if not hasattr(index, "equals"):  # lists have a method of that name
             continue
         if first is None:
-            first, whose = index, name
+            first, first_name = index, name
         elif len(first) == len(index) and not first.equals(index):
             shared = _shared_out_of_order(first, index)
             if not shared:
                 continue
             raise InputError(
-                f"{whose} and {name} have {'' if shared == 1 else 'mostly '}the same index in "
+                f"{first_name} and {name} have {'' if shared == 1 else 'mostly '}the same index in "
                 "different orders, so that it is open which rows belong together; pass "
-                f"{name}.loc[{whose}.index], or both as arrays if "
+                f"{name}.loc[{first_name}.index], or both as arrays if "
                 "their rows are in the same order",
                 argument=name,
             )
@@ -132,7 +138,9 @@ def _shared_out_of_order(first: Any, index: Any) -> float:
     Rows that are merely numbered share numbers with every other index, and mean nothing by it.
     """
     shared, numbers = float(index.isin(first).mean()), np.arange(len(index))
-    numbered = any(np.array_equal(np.asarray(each), numbers) for each in (first, index))
+    numbered = any(
+        np.array_equal(np.asarray(index_values), numbers) for index_values in (first, index)
+    )
     return shared if shared == 1 or (shared > MOST_SHARED and not numbered) else 0.0
 
 
@@ -146,8 +154,8 @@ def read_scores(score: Any) -> NDArray[np.floating[Any]]:
     array = _as_array(score, "score")
     refuse_long_integers(_unmerged(score, array))
     array = _as_numbers(array, "score")
-    wanted = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
-    array = np.ascontiguousarray(array, dtype=wanted)
+    precision = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
+    array = np.ascontiguousarray(array, dtype=precision)
     # The maximum propagates NaN, so one pass without a temporary finds it.
     if len(array) and np.isnan(array.max()):
         missing = np.flatnonzero(np.isnan(array))
@@ -183,18 +191,18 @@ def refuse_long_integers(array: NDArray[Any]) -> None:
     elif kind in "iu" and size == DOUBLE and array.size:
         refuse_long_integer(max(int(array.max()), -int(array.min())))
     elif kind == "f" and size > DOUBLE:
-        found = np.unique(array[np.isfinite(array)])
+        distinct = np.unique(array[np.isfinite(array)])
         with np.errstate(over="ignore"):
-            narrow = found.astype(np.float64)
+            narrow = distinct.astype(np.float64)
         if (narrow[1:] == narrow[:-1]).any():
-            _refuse_merging([int(each) if each == int(each) else each for each in found])
+            _refuse_merging([int(each) if each == int(each) else each for each in distinct])
 
 
 def _is_exact(value: object) -> bool:
     """Whether a value is a number that may have more digits than a float."""
     exact = isinstance(value, Rational | Decimal | np.longdouble)
-    held = exact and not isinstance(value, UNREAL) and not is_missing(value)
-    return held and abs(value) != math.inf  # type: ignore[arg-type]
+    is_number = exact and not isinstance(value, UNREAL) and not is_missing(value)
+    return is_number and abs(value) != math.inf  # type: ignore[arg-type]
 
 
 def _refuse_merging(values: list[Any]) -> None:
@@ -239,18 +247,18 @@ def read_labels(
     if unlabeled == 0:
         negative = np.zeros(0, dtype=bool)
         labels: NDArray[np.int8] = positive.view(np.int8) * np.int8(2) - np.int8(1)
-        known = int(np.count_nonzero(positive)) + int(np.count_nonzero(array == 0))
+        n_known = int(np.count_nonzero(positive)) + int(np.count_nonzero(array == 0))
     else:
         negative = array == 0
         labels = positive.view(np.int8) * np.int8(2) + negative.view(np.int8) - np.int8(1)
-        known = int(np.count_nonzero(positive)) + int(np.count_nonzero(negative))
+        n_known = int(np.count_nonzero(positive)) + int(np.count_nonzero(negative))
         if unlabeled is not None:
-            known += int(np.count_nonzero(array == unlabeled))
-    if known < len(array) and array.dtype.kind == "f":
-        known += int(np.count_nonzero(np.isnan(array)))
-    if known < len(array):
-        held = array[~np.isnan(array)] if array.dtype.kind == "f" else array
-        raise InputError(describe_labels(Counter(held.tolist()), unlabeled, words))
+            n_known += int(np.count_nonzero(array == unlabeled))
+    if n_known < len(array) and array.dtype.kind == "f":
+        n_known += int(np.count_nonzero(np.isnan(array)))
+    if n_known < len(array):
+        present = array[~np.isnan(array)] if array.dtype.kind == "f" else array
+        raise InputError(describe_labels(Counter(present.tolist()), unlabeled, words))
     return labels
 
 
@@ -321,9 +329,9 @@ def _without_mask(values: Any) -> NDArray[Any]:
     """Return a masked array with NaN where it is masked."""
     if not np.ma.is_masked(values) or values.dtype.kind not in "fiubO":
         return np.asarray(values.data)
-    held = values.data.astype(object if values.dtype.kind == "O" else np.float64)
-    held[np.ma.getmaskarray(values)] = np.nan
-    return np.asarray(held)
+    plain_values = values.data.astype(object if values.dtype.kind == "O" else np.float64)
+    plain_values[np.ma.getmaskarray(values)] = np.nan
+    return np.asarray(plain_values)
 
 
 def _unwrap(values: Any) -> Any:
@@ -340,8 +348,8 @@ def _unwrap(values: Any) -> Any:
     if series.dtype in (nw.Categorical, nw.Enum, nw.Int128, nw.UInt128):
         return np.array([*series.to_list(), None], dtype=object)[:-1]
     if (series.dtype.is_numeric() or series.dtype == nw.Boolean) and series.null_count() > 0:
-        wanted = nw.Float32 if series.dtype == nw.Float32 else nw.Float64
-        series = series.cast(wanted).fill_null(float("nan"))
+        dtype = nw.Float32 if series.dtype == nw.Float32 else nw.Float64
+        series = series.cast(dtype).fill_null(float("nan"))
     return series.to_numpy()
 
 

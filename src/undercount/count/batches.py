@@ -61,8 +61,8 @@ def summarise(frame: Frame, columns: ColumnRoles) -> dict[str, tuple[Arrays, flo
     ]
     relation = code_labels(frame, columns, narrow=True).with_columns(*lacking).to_native()
     with pass_interrupts():
-        found = relation.aggregate(f"{CODE}, count(*) AS {ROWS}, {', '.join(sums)}", CODE)
-        groups = {name: fill_masked(values) for name, values in found.fetchnumpy().items()}
+        totals = relation.aggregate(f"{CODE}, count(*) AS {ROWS}, {', '.join(sums)}", CODE)
+        groups = {name: fill_masked(values) for name, values in totals.fetchnumpy().items()}
     return {
         name: (_by_missing(groups, place), float(groups[f"found{place}"].sum()))
         for place, name in enumerate(columns.scores)
@@ -75,8 +75,8 @@ def _by_missing(groups: Arrays, place: int) -> Arrays:
     rows = np.concatenate([missing, groups[ROWS].astype(np.int64) - missing])
     score = np.repeat([np.nan, 0.0], missing.size)
     code = np.tile(groups[CODE], 2)
-    held = rows > 0
-    return {CODE: code[held], SCORE: score[held], ROWS: rows[held]}
+    present = rows > 0
+    return {CODE: code[present], SCORE: score[present], ROWS: rows[present]}
 
 
 def count_compactly(
@@ -149,8 +149,8 @@ class AdaptiveCounter:
 
     def counts(self) -> BorderCounts:
         """Return the counts of all batches."""
-        found = [counter.counts() for counter in self._counters]
-        return reduce(BorderCounts.add, found) if found else count_sorted(self._border, NONE)
+        tables = [counter.counts() for counter in self._counters]
+        return reduce(BorderCounts.add, tables) if tables else count_sorted(self._border, NONE)
 
 
 def _count_rest(

@@ -88,19 +88,21 @@ def count_binned(
     keys = [*columns.by, CODE, BIN, ATOM]
     weighted = columns.weight is not None
     with progress.step(0.7):
-        found = collect(group(wide, keys, weighted=weighted, extra=ENDS))
-    found[PART] = np.zeros(found[BIN].size)
-    parts = _parts(found, columns, bins)
+        groups_by_bin = collect(group(wide, keys, weighted=weighted, extra=ENDS))
+    groups_by_bin[PART] = np.zeros(groups_by_bin[BIN].size)
+    parts = _parts(groups_by_bin, columns, bins)
     for name in columns.scores:
-        _refuse(frame, columns, _column_of(found, columns, bins, name), name)
+        _refuse(frame, columns, _column_of(groups_by_bin, columns, bins, name), name)
     hot = _hot_bins(parts, bins)
     if hot.bins:
         inner = transform_rows(wide, _cut_hot_bins, hot)
         with progress.step(1.0):
             again = collect(group(inner, [*keys, PART], weighted=weighted, extra=ENDS))
-        kept = ~np.isin(found[BIN], hot.bins)
-        found = {name: np.concatenate([found[name][kept], again[name]]) for name in found}
-        parts = _parts(found, columns, bins)
+        kept = ~np.isin(groups_by_bin[BIN], hot.bins)
+        groups_by_bin = {
+            name: np.concatenate([groups_by_bin[name][kept], again[name]]) for name in groups_by_bin
+        }
+        parts = _parts(groups_by_bin, columns, bins)
     return {
         name: {key: _counts(part, bins) for key, part in groups.items()}
         for name, groups in parts.items()
@@ -149,11 +151,13 @@ def _samples(frame: Frame, table: Frame, columns: ColumnRoles, bins: int) -> lis
         labelled = table.filter((nw.col(CODE) == POSITIVE) | (nw.col(CODE) == NEGATIVE))
         plain = code_labels(frame, columns).filter(nw.col(CODE) == UNLABELED).select(*names)
         others = first_rows(plain, probe)
-    known = collect(group(labelled, keys, weighted=False, most=most))
+    labelled_scores = collect(group(labelled, keys, weighted=False, most=most))
     samples = []
     for name in names:
-        mine = known[NAME] == name if several else slice(None)
-        samples.append(_sample({key: known[key][mine] for key in [*keys, ROWS]}, others[name]))
+        mine = labelled_scores[NAME] == name if several else slice(None)
+        samples.append(
+            _sample({key: labelled_scores[key][mine] for key in [*keys, ROWS]}, others[name])
+        )
     return samples
 
 
@@ -228,8 +232,10 @@ def _parts(found: Arrays, columns: ColumnRoles, bins: int) -> Parts:
 
 def _hot_bins(parts: Parts, bins: int) -> HotBins:
     """Find the bins of all score columns without which the errors are small."""
-    found = [_hot_bins_of(list(groups.values()), bins) for groups in parts.values()]
-    return HotBins(*([*chain.from_iterable(held)] for held in zip(*found, strict=True)))
+    hot_bins = [_hot_bins_of(list(groups.values()), bins) for groups in parts.values()]
+    return HotBins(
+        *([*chain.from_iterable(bins_of_groups)] for bins_of_groups in zip(*hot_bins, strict=True))
+    )
 
 
 def _hot_bins_of(parts: list[Arrays], bins: int) -> HotBins:
@@ -253,10 +259,10 @@ def _hot_bins_of(parts: list[Arrays], bins: int) -> HotBins:
 
 def _exact_bins(parts: list[Arrays], hot: list[int]) -> list[int]:
     """Choose hot bins that have few rows beside frequent scores, as many as can be afforded."""
-    found = {key: np.concatenate([part[key] for part in parts]) for key in (BIN, ATOM, ROWS)}
-    others = (found[ATOM] == 0) & np.isin(found[BIN], hot)
-    numbers, place = np.unique(found[BIN][others], return_inverse=True)
-    rows = np.bincount(place, found[ROWS][others].astype(np.float64), numbers.size)
+    joined = {key: np.concatenate([part[key] for part in parts]) for key in (BIN, ATOM, ROWS)}
+    others = (joined[ATOM] == 0) & np.isin(joined[BIN], hot)
+    numbers, place = np.unique(joined[BIN][others], return_inverse=True)
+    rows = np.bincount(place, joined[ROWS][others].astype(np.float64), numbers.size)
     order = np.argsort(rows)
     fits = np.cumsum(rows[order]) <= EXACT_ROWS
     return [int(number) for number in numbers[order[fits]]]
@@ -265,8 +271,8 @@ def _exact_bins(parts: list[Arrays], hot: list[int]) -> list[int]:
 def _ranges(part: Arrays, *keys: str) -> ScoreRanges:
     """Add up the groups with the same keys, in their order."""
     weight = amounts(part)[0]
-    held = np.stack([np.where(part[CODE] == kind, weight, 0.0) for kind in CLASS_CODES])
-    return ScoreRanges(part[LOW], part[HIGH], held).sum_by(*(part[key] for key in keys))
+    classes = np.stack([np.where(part[CODE] == kind, weight, 0.0) for kind in CLASS_CODES])
+    return ScoreRanges(part[LOW], part[HIGH], classes).sum_by(*(part[key] for key in keys))
 
 
 def _counts(part: Arrays, bins: int) -> ScoreCounts:

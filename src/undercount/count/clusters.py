@@ -40,12 +40,12 @@ def pair_clusters(
             ROWS, LABELS
         )
     )
-    found = collect(_pair_cells(table, cluster))
+    pairs = collect(_pair_cells(table, cluster))
     shape = KINDS * len(edges), KINDS * len(edges)
     tables = [np.zeros(shape), np.zeros(shape)]
-    place = found[CELL].astype(np.intp), found[OTHER].astype(np.intp)
+    place = pairs[CELL].astype(np.intp), pairs[OTHER].astype(np.intp)
     for table_of, column in zip(tables, (PAIRS, LABELLED_PAIRS), strict=True):
-        np.add.at(table_of, place, found[column].astype(np.float64))
+        np.add.at(table_of, place, pairs[column].astype(np.float64))
     labels, rows = (sizes[each].astype(np.float64) for each in (LABELS, ROWS))
     return ClusterPairs.from_sums(edges, tables[0], tables[1], labels, rows)
 

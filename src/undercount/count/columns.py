@@ -27,9 +27,9 @@ def is_frame(values: Any) -> bool:
     """
     if isinstance(values, list | tuple) or type(values).__module__.split(".")[0] == "numpy":
         return False
-    found = nw.from_native(values, pass_through=True)
+    wrapped = nw.from_native(values, pass_through=True)
     dataset = type(values).__module__.startswith("pyarrow") and hasattr(values, "scanner")
-    return isinstance(found, nw.DataFrame | nw.LazyFrame) or dataset
+    return isinstance(wrapped, nw.DataFrame | nw.LazyFrame) or dataset
 
 
 def is_eager(frame: Any) -> bool:
@@ -69,9 +69,9 @@ def make_frame(columns: Mapping[str, Sequence[Any]], backend: str | None = None)
     installed = [name for name in EAGER if importlib.util.find_spec(name) is not None]
     if not backend and not installed:
         raise InputError("a frame needs pandas, polars or pyarrow; none of them is installed")
-    wanted = backend or installed[0]
-    if wanted not in installed:
+    package = backend or installed[0]
+    if package not in installed:
         raise InputError(
-            f"backend must be one of {', '.join(installed)}, which are installed; got {wanted!r}"
+            f"backend must be one of {', '.join(installed)}, which are installed; got {package!r}"
         )
-    return nw.from_dict(dict(columns), backend=wanted).to_native()  # type: ignore[arg-type]
+    return nw.from_dict(dict(columns), backend=package).to_native()  # type: ignore[arg-type]

@@ -183,10 +183,10 @@ def open_counts(
         ).fetchall()
     # Some SQL engines write names in capitals.
     columns = {name.casefold(): fill_masked(values) for name, values in arrays.items()}
-    missing = [name for name in COLUMNS if name not in columns]
+    missing = ", ".join(name for name in COLUMNS if name not in columns)
     if missing:
         raise InputError(
-            f"a counts file has the columns {', '.join(COLUMNS)}; {path} lacks {', '.join(missing)}"
+            f"a counts file has the columns {', '.join(COLUMNS)}; {path} lacks {missing}"
         )
     meta = _meta(kept, len(columns["score"]), path)
     try:
@@ -206,8 +206,8 @@ def is_counts_file(path: str | os.PathLike[str]) -> bool:
     try:
         with open_database() as connection:
             allow_only(connection, [path])
-            found = connection.sql(f"DESCRIBE SELECT * FROM read_parquet({quote_file(path)})")  # noqa: S608 - quoted
-            names = {row[0].casefold() for row in found.fetchall()}
+            columns = connection.sql(f"DESCRIBE SELECT * FROM read_parquet({quote_file(path)})")  # noqa: S608 - quoted
+            names = {row[0].casefold() for row in columns.fetchall()}
     except duckdb.Error:
         return False
     return names - {"merged"} in (set(COLUMNS), {*COLUMNS, *ROW_COLUMNS})
@@ -315,7 +315,7 @@ def _check_meta(meta: dict[str, Any], cells: int) -> None:
 
 
 def _are_squares(squares: Any) -> bool:
-    return len(squares) == len(CLASSES) and all(real_number(each) >= 0 for each in squares)
+    return len(squares) == len(CLASSES) and all(real_number(square) >= 0 for square in squares)
 
 
 def _counts(columns: dict[str, Any], meta: dict[str, Any]) -> ScoreCounts:
@@ -345,7 +345,7 @@ def _as_flags(merged: NDArray[Any]) -> NDArray[np.bool_]:
     """Return the column `merged`; text, of which any would be true, and gaps are refused."""
     numbers = merged.dtype.kind in "biuf"
     if not numbers or not np.isin(merged, [0, 1]).all():
-        wrong = next(each for each in merged if not numbers or each not in (0, 1))
+        wrong = next(flag for flag in merged if not numbers or flag not in (0, 1))
         raise InputError(f"merged must hold true and false, or 1 and 0; got {wrong!r}")
     return merged.astype(bool)
 
@@ -400,11 +400,7 @@ def merge_counts(
         total = _merge_files(paths, notes, connection, steps)
     if output is not None:
         write_counts(
-            total.counts,
-            output,
-            source=total.sources,
-            sampling=total.sampling,
-            score=total.score,
+            total.counts, output, source=total.sources, sampling=total.sampling, score=total.score
         )
     if notes is not None:
         notes.unlink(missing_ok=True)
@@ -448,9 +444,10 @@ def _add_counts(left: ScoreCounts, right: ScoreCounts) -> ScoreCounts:
     """Add two tables; binned ones must be on one grid."""
     grid = grid_name(left)
     if (left.auc_error or right.auc_error) and (grid is None or grid != grid_name(right)):
+        remedy = "exactly, or put all of them on the grid of one (align_counts)"
         raise InputError(
             "binned counts can be added only if they are on the same grid: count the parts "
-            f"{wording('exactly, or put all of them on the grid of one (align_counts)', PARTS)}"
+            + wording(remedy, PARTS)
         )
     return left + right
 
@@ -574,7 +571,7 @@ def _resume(notes: Path | None, paths: Sequence[str | os.PathLike[str]]) -> Coun
     if notes is None or not notes.exists():
         return None
     try:
-        found = open_counts(notes)
+        partial = open_counts(notes)
     except InputError:
         aside = notes.with_name(f"{notes.name}.damaged")
         notes.replace(aside)
@@ -584,5 +581,5 @@ def _resume(notes: Path | None, paths: Sequence[str | os.PathLike[str]]) -> Coun
             )
         )
         return None
-    wanted = {_part_name(path) for path in paths}
-    return found if set(found.parts) <= wanted else None
+    part_names = {_part_name(path) for path in paths}
+    return partial if set(partial.parts) <= part_names else None

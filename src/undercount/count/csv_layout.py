@@ -83,15 +83,15 @@ def read_layout(
     relation = connection.sql(f"SELECT line FROM {read_lines(file)} LIMIT {HEAD_LINES}")  # noqa: S608 - quoted
     lines = [line or "" for (line,) in relation.fetchall()]
     skip = next((place for place, line in enumerate(lines) if line), 0)
-    found = {mark: _header(lines[skip:], mark) for mark in separator or SEPARATORS}
+    headers = {mark: _header(lines[skip:], mark) for mark in separator or SEPARATORS}
     if any("\0" in line for line in lines[skip : skip + 1]):
         raise InputError(
             f"{file}, line 1: text must be UTF-8; got bytes of zero, as in UTF-16. Convert the "
             "file, for example by iconv -f utf-16 -t utf8"
         )
-    best = max(found, key=lambda mark: (len({*wanted} & {*found[mark]}), len(found[mark])))
-    refuse_repeated(file, found[best], wanted)
-    return CsvLayout(best, found[best], skip)
+    best = max(headers, key=lambda mark: (len({*wanted} & {*headers[mark]}), len(headers[mark])))
+    refuse_repeated(file, headers[best], wanted)
+    return CsvLayout(best, headers[best], skip)
 
 
 def read_lines(file: str) -> str:

@@ -133,45 +133,38 @@ def _open_duckdb(path: str, options: dict[str, Any]) -> Iterator[Any]:
 
 
 @contextmanager
-def _open_sqlite(path: str) -> Iterator[Any]:
-    """Open an SQLite file for reading."""
-    import ibis  # noqa: PLC0415 - an extra
-
-    address = f"{Path(path).absolute().as_uri()}?mode=ro"
-    connection = ibis.sqlite.from_connection(sqlite3.connect(address, uri=True))
+def _disconnect_after(connection: Any) -> Iterator[Any]:
     try:
         yield connection
     finally:
         connection.disconnect()
 
 
+def _open_sqlite(path: str) -> AbstractContextManager[Any]:
+    """Open an SQLite file for reading."""
+    import ibis  # noqa: PLC0415 - an extra
+
+    address = f"{Path(path).absolute().as_uri()}?mode=ro"
+    return _disconnect_after(ibis.sqlite.from_connection(sqlite3.connect(address, uri=True)))
+
+
 @contextmanager
 def _open_postgres(url: str) -> Iterator[Any]:
     """Connect to PostgreSQL for one transaction that reads, and is rolled back."""
-    import ibis  # noqa: PLC0415 - an extra
-
-    connection = ibis.connect(url)
-    try:
+    with _open_other(url) as connection:
         from psycopg import IsolationLevel  # noqa: PLC0415 - at hand since Ibis has connected
 
         connection.con.read_only = True
         connection.con.isolation_level = IsolationLevel.REPEATABLE_READ
         with connection.con.transaction(force_rollback=True):
             yield connection
-    finally:
-        connection.disconnect()
 
 
-@contextmanager
-def _open_other(url: str) -> Iterator[Any]:
+def _open_other(url: str) -> AbstractContextManager[Any]:
     """Connect as Ibis does; only the rights of the user protect the database."""
     import ibis  # noqa: PLC0415 - an extra
 
-    connection = ibis.connect(url)
-    try:
-        yield connection
-    finally:
-        connection.disconnect()
+    return _disconnect_after(ibis.connect(url))
 
 
 def _find_table(connection: Any, name: str) -> Any:
@@ -285,7 +278,7 @@ def redact(text: str, url: str) -> str:
     parts = urlsplit(url)
     secrets = [parts.password or ""]
     secrets += [value for name, value in parse_qsl(parts.query) if SECRET.search(name)]
-    for secret in {form for each in secrets for form in (each, unquote(each)) if form}:
+    for secret in {form for word in secrets for form in (word, unquote(word)) if form}:
         text = text.replace(secret, "***")
     # What is not spelt as in the URL stands between a name and the @.
     return re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1:***@", text)

@@ -7,7 +7,7 @@ nothing is sorted or loaded, and what travels is as small as the plan.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import narwhals as nw
 import numpy as np
@@ -30,7 +30,7 @@ SPAN = 2.0**64
 # Where there is no hash: a prime, how often its powers mix, and a column for them.
 PRIME, ROUNDS, POWER = 2**31 - 1, 3, "undercount_power"
 # Scores from which the borders of strata are chosen.
-SAMPLE = 16_384
+SAMPLE_ROWS = 16_384
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,12 @@ def draw_rows(
 
 
 def sample_scores(
-    frame: Any, *, label: str, score: str, unlabeled: float | None = None, most: int = SAMPLE
+    frame: Any,
+    *,
+    label: str,
+    score: str,
+    unlabeled: float | None = None,
+    most: int = SAMPLE_ROWS,
 ) -> FloatArray:
     """Return scores of about so many unlabeled rows, drawn at random in one pass."""
     return np.sort(sample_models(frame, label, [score], unlabeled, most)[0])
@@ -135,7 +140,7 @@ def sample_models(
     label: str,
     scores: Sequence[str],
     unlabeled: float | None = None,
-    most: int = SAMPLE,
+    most: int = SAMPLE_ROWS,
 ) -> list[FloatArray]:
     """Return the scores of about so many unlabeled rows, the same rows by every model."""
     table = open_frame(frame)
@@ -303,12 +308,31 @@ def _let_through(keyed: Frame, roles: ColumnRoles, keep: Sequence[str], gates: K
     copies = [nw.col(name).alias(copy) for name, copy in zip(keep, held, strict=True)]
     frame = keyed.with_columns(*copies) if copies else keyed
     brought = roles._replace(by=(KEY, ROW, *held))
-    table = transform_rows(frame, _pick, brought, gates)
-    # Engines write their own numbers and dates best; pandas would write None as a word.
+    return _collect_words(transform_rows(frame, _pick, brought, gates), held)
+
+
+def _collect_words(table: Frame, columns: Sequence[str]) -> Arrays:
+    """Collect rows, some columns as words.
+
+    Engines write their own numbers and dates best; pandas would write None as a word.
+    """
     engine, schema = table.implementation, table.collect_schema()
     whole = engine.is_duckdb() or engine.is_polars()
-    words = [name for name in held if whole or schema[name].is_float()]
+    words = [name for name in columns if whole or schema[name].is_float()]
     return collect(table.with_columns(nw.col(name).cast(nw.String) for name in words))
+
+
+def kept_words(frame: Any, names: Sequence[str], places: NDArray[Any]) -> dict[str, list[str]]:
+    """Return columns of some rows of a frame in memory as text; empty where a value is missing."""
+    table = open_frame(frame)
+    check_columns(names, table.collect_schema().names(), "the frame")
+    check_names(table, names)
+    copies = {f"{KEY}{place}": name for place, name in enumerate(names)}
+    some = table.select(nw.col(name).alias(copy) for copy, name in copies.items())
+    words = _collect_words(cast("nw.DataFrame[Any]", some)[places.tolist()].lazy(), list(copies))
+    return {
+        name: [_as_text(value) for value in words[copy].tolist()] for copy, name in copies.items()
+    }
 
 
 def _pick(frame: Frame, roles: ColumnRoles, gates: KeyGates) -> Frame:

@@ -128,28 +128,30 @@ def read_numbers(
     ...     read_numbers(path, ["fraud"])
     {'fraud': array([ 1., nan])}
     """
-    wanted = list(dict.fromkeys(names))
-    others = [name for name in groups if name not in wanted]
+    number_names = list(dict.fromkeys(names))
+    others = [name for name in groups if name not in number_names]
     texts = [name for name in texts if name in others]
-    with open_source(paths, [*wanted, *others, *dates], words, texts) as source:
+    with open_source(paths, [*number_names, *others, *dates], words, texts) as source:
         try:
-            found = relation_of(source, wanted, others, dates).fetchnumpy()
+            columns = relation_of(source, number_names, others, dates).fetchnumpy()
         except duckdb.ConversionException as error:
-            refuse_text(source, wanted, error, hints)
-        for name in wanted:
-            refuse_long_integers(found[name])
-        kept = {name: fill_masked(found[name].astype(np.float64)) for name in [*wanted, *dates]}
-        return kept | {name: _with_none(found[name]) for name in others}
+            refuse_text(source, number_names, error, hints)
+        for name in number_names:
+            refuse_long_integers(columns[name])
+        kept = {
+            name: fill_masked(columns[name].astype(np.float64)) for name in [*number_names, *dates]
+        }
+        return kept | {name: _with_none(columns[name]) for name in others}
 
 
 def _with_none(values: NDArray[Any]) -> NDArray[Any]:
     """Return values as they are, None in the place of masked ones."""
-    found: NDArray[Any] = np.asarray(values)
+    filled: NDArray[Any] = np.asarray(values)
     masked = np.ma.getmaskarray(values)
     if masked.any():
-        found = found.astype(object)
-        found[masked] = None
-    return found
+        filled = filled.astype(object)
+        filled[masked] = None
+    return filled
 
 
 def read_dated(
@@ -188,12 +190,12 @@ def _days(source: Source, name: str) -> str:
         f"ELSE epoch(TRY_CAST({text} AS TIMESTAMP)) / 86400.0 END"
     )
     either = f"COALESCE(TRY_CAST({text} AS DOUBLE), {days})"
-    found = _first(source, f"{text} IS NOT NULL AND {either} IS NULL", column)
-    if found is not None:
+    bad_row = _first(source, f"{text} IS NOT NULL AND {either} IS NULL", column)
+    if bad_row is not None:
         raise InputError(
-            f"column {name!r} of {found[0]} must hold dates, 2024-03-09 or 2024-03-09 23:00+01 "
+            f"column {name!r} of {bad_row[0]} must hold dates, 2024-03-09 or 2024-03-09 23:00+01 "
             "say; got "
-            f"{str(found[2])!r} in row {found[1]}"
+            f"{str(bad_row[2])!r} in row {bad_row[1]}"
         )
     return either
 
@@ -222,35 +224,32 @@ def _number(source: Source, name: str) -> str:
         return f"CASE WHEN {long} THEN {refused} ELSE CAST({column} AS DOUBLE) END"
     if kind.removeprefix("U") in NUMBERS or kind.startswith("DECIMAL"):
         return column
-    found = _first(source, f"{column} IS NOT NULL", column)
-    if found is None:
+    bad_row = _first(source, f"{column} IS NOT NULL", column)
+    if bad_row is None:
         return "CAST(NULL AS DOUBLE)"
     raise InputError(
-        f"column {name!r} of {found[0]} must hold numbers, not {kind.lower()}; "
-        f"got {str(found[2])!r} in row {found[1]}. Name another column, or write it as a number"
+        f"column {name!r} of {bad_row[0]} must hold numbers, not {kind.lower()}; "
+        f"got {str(bad_row[2])!r} in row {bad_row[1]}. Name another column, or write it as a number"
     )
 
 
 def refuse_text(
-    source: Source,
-    numbers: Sequence[str],
-    error: Exception,
-    hints: Mapping[str, str] | None = None,
+    source: Source, numbers: Sequence[str], error: Exception, hints: Mapping[str, str] | None = None
 ) -> NoReturn:
     """Say which column holds text, or a number too long, and where."""
     for name in numbers:
-        found = _first(source, source.no_number(name), quote_name(name))
-        if found:
-            hint = (hints or {}).get(name) or _hint(str(found[2]))
+        bad_row = _first(source, source.no_number(name), quote_name(name))
+        if bad_row:
+            hint = (hints or {}).get(name) or _hint(str(bad_row[2]))
             raise InputError(
-                f"column {name!r} of {found[0]} must hold numbers, not text; "
-                f"got {found[2]!r} in row {found[1]}. {hint}"
+                f"column {name!r} of {bad_row[0]} must hold numbers, not text; "
+                f"got {bad_row[2]!r} in row {bad_row[1]}. {hint}"
             ) from None
-        found = _first(source, source.long_integer(name), quote_name(name))
-        if found:
+        bad_row = _first(source, source.long_integer(name), quote_name(name))
+        if bad_row:
             raise InputError(
-                f"whole numbers must stay within ±2**53 to be kept apart; got {found[2]} in column "
-                f"{name!r} of {found[0]}, row {found[1]}. Divide them or use their ranks"
+                f"whole numbers must stay within ±2**53 to be kept apart; got {bad_row[2]} in "
+                f"column {name!r} of {bad_row[0]}, row {bad_row[1]}. Divide them or use their ranks"
             ) from None
     raise InputError(f"{source.place} cannot be read: {error}") from error
 
@@ -262,11 +261,11 @@ def refuse_weights(source: Source, weight: str, scores: Sequence[str]) -> None:
     numbers = [f"CAST({source.number(name)} AS DOUBLE)" for name in scores]
     counted = " AND ".join(f"NOT coalesce(isnan({number}), true)" for number in numbers)
     usable = f"coalesce(CAST({value} AS DOUBLE) = 0 OR {value} BETWEEN {ends}, false)"
-    found = _first(source, f"NOT {usable} AND {counted}", column)
-    if found is not None:
+    bad_row = _first(source, f"NOT {usable} AND {counted}", column)
+    if bad_row is not None:
         raise InputError(
-            f"{named('weight')} must be {WEIGHT_RULE}; got {found[2]} in column {weight!r} of "
-            f"{found[0]}, row {found[1]}"
+            f"{named('weight')} must be {WEIGHT_RULE}; got {bad_row[2]} in column {weight!r} of "
+            f"{bad_row[0]}, row {bad_row[1]}"
         ) from None
 
 
@@ -285,9 +284,9 @@ def _locate(source: Source, error: InputError, label: str, scores: Sequence[str]
         text = f"column {label!r} of {text}"
     for name in scores if error.code == "missing-score" else ():
         column, value = quote_name(name), source.number(name)
-        found = _first(source, f"{column} IS NULL OR isnan({value})", column)
-        if found:
-            text = f"{error.message.marked} (first in {found[0]}, row {found[1]})"
+        bad_row = _first(source, f"{column} IS NULL OR isnan({value})", column)
+        if bad_row:
+            text = f"{error.message.marked} (first in {bad_row[0]}, row {bad_row[1]})"
             break
     return InputError(text, code=error.code, argument=error.argument)
 

@@ -51,14 +51,7 @@ from undercount.count.rounding import check_digits, round_columns
 from undercount.count.stored_columns import check_names, prepare_columns, refuse_mixed
 from undercount.count.windows import count_by_windows
 from undercount.counts import ScoreCounts
-from undercount.errors import (
-    CompactCountsWarning,
-    InputError,
-    named,
-    suggest,
-    warn,
-    wording,
-)
+from undercount.errors import CompactCountsWarning, InputError, named, suggest, warn, wording
 
 # Column names shown in a message.
 LONGEST_NAME = 60
@@ -183,7 +176,7 @@ def count_scores(
     check_digits(digits)
     table = open_frame(frame)
     schema = table.collect_schema()
-    named_columns = [label, *scores, *groups, *(each for each in (weight, cluster) if each)]
+    named_columns = [label, *scores, *groups, *(column for column in (weight, cluster) if column)]
     check_columns(named_columns, schema.names(), "the frame")
     check_names(table, named_columns)
     if cluster is not None and (weight is not None or groups):
@@ -200,15 +193,19 @@ def count_scores(
     with open_progress(progress, "counting") as steps:
         how = Fineness(bins, compact, tuple(knots), steps)
         if isinstance(table, nw.DataFrame):
-            found = _count_eager(table, columns, how)
+            counts_by_score = _count_eager(table, columns, how)
         else:
-            found = _count_lazy(table, columns, how)
+            counts_by_score = _count_lazy(table, columns, how)
         if cluster is not None:
-            found = _with_clusters(table.lazy(), columns, found, cluster, how.knots)
-    refuse_mixed(table, groups, found[scores[0]])
+            counts_by_score = _with_clusters(
+                table.lazy(), columns, counts_by_score, cluster, how.knots
+            )
+    refuse_mixed(table, groups, counts_by_score[scores[0]])
     if bins is None and compact is None:
-        _warn_merged([counts for parts in found.values() for counts in parts.values()], how.knots)
-    tables = {name: parts if groups else parts[()] for name, parts in found.items()}
+        _warn_merged(
+            [counts for parts in counts_by_score.values() for counts in parts.values()], how.knots
+        )
+    tables = {name: parts if groups else parts[()] for name, parts in counts_by_score.items()}
     return tables[score] if isinstance(score, str) else tables  # type: ignore[return-value]
 
 
@@ -378,12 +375,12 @@ class Fineness:
 
 def _count_eager(table: nw.DataFrame[Any], columns: ColumnRoles, how: Fineness) -> CountsByScore:
     """Count rows that are in memory already, by the same code as arrays."""
-    found: CountsByScore = {name: {} for name in columns.scores}
+    counts_by_score: CountsByScore = {name: {} for name in columns.scores}
     places = _split_rows(table, columns.by)
     weight = columns.weight and table[columns.weight].to_native()
     with how.progress.step(1.0):
-        for name, parts in found.items():
-            y, score = (table[each].to_native() for each in (columns.label, name))
+        for name, parts in counts_by_score.items():
+            y, score = (table[column].to_native() for column in (columns.label, name))
             if not columns.by:
                 parts[()] = _count_rows(y, score, columns.unlabeled, weight, how)
             elif places:
@@ -393,7 +390,7 @@ def _count_eager(table: nw.DataFrame[Any], columns: ColumnRoles, how: Fineness) 
                     some = None if weights is None else weights[place]
                     parts[key] = _count_rows(labels[place], scores[place], UNLABELED, some, how)
                     how.progress.rows(1, len(places) * len(columns.scores))
-    return found
+    return counts_by_score
 
 
 def _split_rows(table: nw.DataFrame[Any], by: tuple[str, ...]) -> dict[Hashable, NDArray[np.intp]]:
@@ -455,8 +452,8 @@ def _count_locally(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsB
     """Count with DuckDB: exactly if it can be afforded, compactly if labels are few, or binned."""
     rows, labelled, distinct = 0.0, 0.0, 0.0
     with how.progress.step(0.15):
-        found = summarise(frame, columns)
-    for name, (groups, scores) in found.items():
+        summary = summarise(frame, columns)
+    for name, (groups, scores) in summary.items():
         refuse_bad_rows(frame, columns, groups, name)
         rows, distinct = float(groups[ROWS].sum()), max(distinct, scores)
         labelled = float(groups[ROWS][groups[CODE] != UNLABELED].sum())
@@ -481,12 +478,14 @@ def _count_exactly(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsB
 def _make_tables(
     frame: Frame, columns: ColumnRoles, how: Fineness, groups: Arrays
 ) -> CountsByScore:
-    found: CountsByScore = {}
+    counts_by_score: CountsByScore = {}
     for name, part in _split_names(groups, columns).items():
         refuse_bad_rows(frame, columns, part, name)
         parts = split_by(part, columns.by) if columns.by else {(): part}
-        found[name] = {key: how.merge_bare(exact_counts(arrays)) for key, arrays in parts.items()}
-    return found
+        counts_by_score[name] = {
+            key: how.merge_bare(exact_counts(arrays)) for key, arrays in parts.items()
+        }
+    return counts_by_score
 
 
 def _looks_continuous(frame: Frame, columns: ColumnRoles, name: str) -> bool:
@@ -503,8 +502,8 @@ def _split_names(groups: Arrays, columns: ColumnRoles) -> dict[str, Arrays]:
     if len(columns.scores) == 1:
         groups[SCORE] = groups.pop(f"{SCORE}0")
         return {columns.scores[0]: groups}
-    found = {}
+    parts = {}
     for place, name in enumerate(columns.scores):
         mine = groups[NAME] == f"{SCORE}{place}"
-        found[name] = {key: values[mine] for key, values in groups.items() if key != NAME}
-    return found
+        parts[name] = {key: values[mine] for key, values in groups.items() if key != NAME}
+    return parts

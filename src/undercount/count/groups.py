@@ -116,9 +116,9 @@ def code_labels(frame: Frame, columns: ColumnRoles, *, narrow: bool = False) -> 
     """
     frame = read_partition(frame, columns)
     if frame.implementation.is_pandas():  # a partition of Dask's
-        held = _code_arrays(frame.collect().to_native(), columns)
-        if held is not None:
-            result: Frame = nw.from_native(held).lazy()
+        coded = _code_arrays(frame.collect().to_native(), columns)
+        if coded is not None:
+            result: Frame = nw.from_native(coded).lazy()
             return result
     positive, negative, missing = _classes(frame, columns)
     # Missing first: comparisons with what is missing are missing, and so would be the code.
@@ -214,8 +214,10 @@ def _mark_classes(frame: Frame, columns: ColumnRoles) -> Frame:
     if not frame.collect_schema()[columns.scores[0]].is_float():
         score = score.cast(nw.Float64)
     positive, negative, missing = _classes(frame, columns)
-    held = {POSITIVE: positive, UNLABELED: missing, NEGATIVE: negative}
-    marks = [nw.when(held[code]).then(nw.lit(1)).alias(f"{CODE}{code}") for code in _codes(columns)]
+    conditions = {POSITIVE: positive, UNLABELED: missing, NEGATIVE: negative}
+    marks = [
+        nw.when(conditions[code]).then(nw.lit(1)).alias(f"{CODE}{code}") for code in _codes(columns)
+    ]
     return frame.select(*columns.by, score.alias(f"{SCORE}0"), *marks)
 
 
@@ -225,7 +227,7 @@ def _to_long(groups: Arrays) -> Arrays:
     codes = [code for code in CLASS_CODES if f"{CODE}{code}" in groups]
     counts = {code: groups.pop(f"{CODE}{code}").astype(np.int64) for code in codes}
     counts[UNKNOWN] = rows - np.sum(list(counts.values()), axis=0)
-    places = {code: np.flatnonzero(held) for code, held in counts.items()}
+    places = {code: np.flatnonzero(rows_of_class) for code, rows_of_class in counts.items()}
     long = {
         name: np.concatenate([values[place] for place in places.values()])
         for name, values in groups.items()
@@ -274,8 +276,8 @@ def refuse_bad_rows(frame: Frame, columns: ColumnRoles, groups: Arrays, name: st
             f"column {columns.weight!r}"
         )
     if (code == UNKNOWN).any():
-        found = _find_labels(frame, columns.label)
-        raise InputError(describe_labels(found, columns.unlabeled), argument="label")
+        labels = _find_labels(frame, columns.label)
+        raise InputError(describe_labels(labels, columns.unlabeled), argument="label")
 
 
 def refuse_long_integers(frame: Frame, columns: ColumnRoles) -> None:
@@ -289,8 +291,8 @@ def refuse_long_integers(frame: Frame, columns: ColumnRoles) -> None:
     # As text, since some drivers would hand numbers of more than 64 bits over as floats.
     ends = [nw.col(name).min().cast(nw.String).alias(f"low{i}") for i, name in enumerate(long)]
     ends += [nw.col(name).max().cast(nw.String).alias(f"high{i}") for i, name in enumerate(long)]
-    found = (end[0] for end in collect(frame.select(*ends)).values())
-    values = [abs(Decimal(end)) for end in found if not is_missing(end)]
+    ends_of_columns = (end[0] for end in collect(frame.select(*ends)).values())
+    values = [abs(Decimal(end)) for end in ends_of_columns if not is_missing(end)]
     refuse_long_integer(max((math.ceil(value) for value in values if value.is_finite()), default=0))
 
 
@@ -309,17 +311,17 @@ def refuse_fine_times(frame: Frame, columns: ColumnRoles) -> None:
     schema = frame.collect_schema()
     for name in columns.by:
         if getattr(schema[name], "time_unit", "") == "ns":
-            held = collect(frame.group_by(name).agg(nw.len().alias(ROWS)))[name].tolist()
-            if len(set(held)) < len(held):
+            times = collect(frame.group_by(name).agg(nw.len().alias(ROWS)))[name].tolist()
+            if len(set(times)) < len(times):
                 raise InputError(fine_times("by"), argument="by")
 
 
 def _find_labels(frame: Frame, label: str) -> Counter[Any]:
     """Count the rows of each label value, the most frequent first."""
-    found = collect(frame.group_by(label).agg(nw.len().alias(ROWS)))
-    pairs = zip(found[label].tolist(), found[ROWS].tolist(), strict=True)
-    held = Counter({value: rows for value, rows in pairs if not is_missing(value)})
-    return Counter(dict(held.most_common()))
+    rows_by_label = collect(frame.group_by(label).agg(nw.len().alias(ROWS)))
+    pairs = zip(rows_by_label[label].tolist(), rows_by_label[ROWS].tolist(), strict=True)
+    counter = Counter({value: rows for value, rows in pairs if not is_missing(value)})
+    return Counter(dict(counter.most_common()))
 
 
 def amounts(groups: Arrays) -> tuple[FloatArray, FloatArray]:
@@ -348,7 +350,7 @@ def exact_counts(groups: Arrays) -> ScoreCounts:
     parts = [np.where(groups[CODE] == kind, weight, 0.0) for kind in CLASS_CODES]
     squares, rows = sum_squares(groups), None
     counted = groups[COUNTS].astype(np.float64) if COUNTS in groups else weight
-    if not all(np.array_equal(counted, each) for each in amounts(groups)):  # not each weighs 1
+    if not all(np.array_equal(counted, amount) for amount in amounts(groups)):  # not each weighs 1
         rows = np.stack([np.where(groups[CODE] == kind, counted, 0.0) for kind in CLASS_CODES])
     return ScoreCounts.from_counts(groups[SCORE], *parts, squared_weight=squares, rows=rows)
 

@@ -39,14 +39,16 @@ def read_keys(values: Any, argument: str) -> Keys:
 
 def _as_keys(values: Any) -> Keys:
     if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
-        held: Keys = values.data.astype(values.dtype if values.dtype.kind in STEP else object)
-        held[np.ma.getmaskarray(values)] = None  # among times NaT
-        return held
+        plain_values: Keys = values.data.astype(
+            values.dtype if values.dtype.kind in STEP else object
+        )
+        plain_values[np.ma.getmaskarray(values)] = None  # among times NaT
+        return plain_values
     if isinstance(values, list | tuple):
-        found = np.asarray(values) if len(set(map(type, values))) == 1 else None
+        array = np.asarray(values) if len(set(map(type, values))) == 1 else None
         # Whole numbers that no type holds together become floats.
-        whole = found is None or found.dtype.kind != "f" or isinstance(values[0], float)
-        return found if found is not None and whole else _as_objects(values)
+        whole = array is None or array.dtype.kind != "f" or isinstance(values[0], float)
+        return array if array is not None and whole else _as_objects(values)
     if isinstance(values, np.ndarray):
         return np.asarray(values)
     if is_tensor(values):
@@ -99,23 +101,25 @@ def code_keys(keys: Keys, argument: str) -> tuple[Codes, list[Any]]:
     if close and int(keys.max()) - int(keys.min()) < len(keys):
         return _count_integers(keys.astype(np.int64))
     if kind in "biuf":
-        found, codes = np.unique(keys, return_inverse=True)
-        return codes, found.tolist()
-    each = _as_steps(keys, argument).tolist() if kind in STEP else keys.tolist()
+        distinct, codes = np.unique(keys, return_inverse=True)
+        return codes, distinct.tolist()
+    listed = _as_steps(keys, argument).tolist() if kind in STEP else keys.tolist()
     try:
-        held = list(dict.fromkeys(each))
+        first_seen = list(dict.fromkeys(listed))
     except TypeError:
         raise InputError(
-            f"{named(argument)} must hold text, numbers or dates; got {_unhashable(each)}. Make a "
-            "text of it, or take one part",
+            f"{named(argument)} must hold text, numbers or dates; got {_unhashable(listed)}. Make "
+            "a text of it, or take one part",
             argument=argument,
         ) from None
-    number = dict(zip(held, range(len(held)), strict=True)).__getitem__
-    return np.fromiter(map(number, each), np.intp, len(each)), held
+    number = dict(zip(first_seen, range(len(first_seen)), strict=True)).__getitem__
+    return np.fromiter(map(number, listed), np.intp, len(listed)), first_seen
 
 
 def _unhashable(values: Sequence[Any]) -> str:
-    value = next((each for each in values if type(each).__hash__ is None), values[0])
+    value = next(
+        (value_of_row for value_of_row in values if type(value_of_row).__hash__ is None), values[0]
+    )
     return f"{type(value).__name__} {str(value)[:60]}"
 
 
@@ -140,8 +144,8 @@ def fine_times(argument: str) -> str:
 def _count_integers(values: NDArray[np.int64]) -> tuple[Codes, list[Any]]:
     """Do what `np.unique` does by sorting."""
     low = values.min()
-    held = np.bincount(values - low) > 0
-    return (np.cumsum(held) - 1)[values - low], (np.flatnonzero(held) + low).tolist()
+    present = np.bincount(values - low) > 0
+    return (np.cumsum(present) - 1)[values - low], (np.flatnonzero(present) + low).tolist()
 
 
 def split_places(

@@ -17,8 +17,8 @@ def rounded_knots(scores: Any, *thresholds: float | None) -> list[float]:
 
     Rows of a device are not looked through for it.
     """
-    near = [each for at in thresholds if at is not None for each in nearest_below(at)]
-    return [each for each in near if is_tensor(scores) or (scores == each).any()]
+    near = [knot for at in thresholds if at is not None for knot in nearest_below(at)]
+    return [knot for knot in near if is_tensor(scores) or (scores == knot).any()]
 
 
 def nearest_below(threshold: float) -> list[float]:
@@ -32,4 +32,4 @@ def nearest_below(threshold: float) -> list[float]:
     """
     with np.errstate(over="ignore"):
         rounded = [float(kind(threshold)) for kind in (np.float32, np.float16)]
-    return [each for each in rounded if -np.inf < each < threshold]
+    return [value for value in rounded if -np.inf < value < threshold]

@@ -77,12 +77,12 @@ def total_labels(frame: Frame, label: str, scores: Sequence[str]) -> LabelTotals
     marked = nw.when(scored).then(nw.lit(1)).otherwise(nw.lit(0)).alias(SCORED)
     names = [SCORED, *(f"{SCORE}{number}" for number in range(len(scores)))]
     table = frame.select(label, marked, *sizes).group_by(label)
-    found = collect(table.agg(nw.len().alias(ROWS), *(nw.col(name).sum() for name in names)))
-    rows, labels = int(sum(found[ROWS].tolist())), found[label].tolist()
-    pairs = zip(labels, found[SCORED].tolist(), strict=True)
-    held = {value: int(number) for value, number in pairs if number > 0}
-    sums = zip(*(found[name].tolist() for name in names[1:]), strict=True)
-    return LabelTotals(rows, held, dict(zip(labels, map(list, sums), strict=True)))
+    totals = collect(table.agg(nw.len().alias(ROWS), *(nw.col(name).sum() for name in names)))
+    rows, labels = int(sum(totals[ROWS].tolist())), totals[label].tolist()
+    pairs = zip(labels, totals[SCORED].tolist(), strict=True)
+    rows_by_label = {value: int(number) for value, number in pairs if number > 0}
+    sums = zip(*(totals[name].tolist() for name in names[1:]), strict=True)
+    return LabelTotals(rows, rows_by_label, dict(zip(labels, map(list, sums), strict=True)))
 
 
 def _is_there(name: str) -> nw.Expr:
@@ -91,16 +91,16 @@ def _is_there(name: str) -> nw.Expr:
 
 def _by_label(found: Mapping[Any, Any]) -> dict[Any, Any]:
     """Name what is missing by one name; it may be so in two ways, which add up."""
-    held: dict[Any, Any] = {}
+    grouped: dict[Any, Any] = {}
     for label, value in found.items():
         name = None if is_missing(label) else label
-        held[name] = held[name] + value if name in held else value
-    return held
+        grouped[name] = grouped[name] + value if name in grouped else value
+    return grouped
 
 
 def _alike(sums: Sequence[Any], again: Sequence[Any]) -> bool:
     """Tell whether sums are the same but for rounding; of no rows there is none."""
-    held, other = (
-        [0.0 if is_missing(each) else float(each) for each in some] for some in (sums, again)
+    own, other = (
+        [0.0 if is_missing(total) else float(total) for total in some] for some in (sums, again)
     )
-    return len(held) == len(other) and bool(np.allclose(held, other, rtol=ROUNDING, atol=0.0))
+    return len(own) == len(other) and bool(np.allclose(own, other, rtol=ROUNDING, atol=0.0))

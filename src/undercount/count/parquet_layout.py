@@ -94,21 +94,21 @@ def _without_nested(schema: Iterator[tuple[str, int]]) -> Iterator[str]:
 
 def pick_columns(layouts: Sequence[ParquetLayout], wanted: Sequence[str]) -> list[str]:
     """Write for each group of files what to select, such that numbers are of one type."""
-    found = []
+    columns = []
     for layout in layouts:
         picked = []
         for name in dict.fromkeys(wanted):
-            kinds = {each.types[name] for each in layouts if name in each.types}
+            kinds = {item.types[name] for item in layouts if name in item.types}
             column, kind = quote_name(name), layout.types.get(name, "")
-            numbers = all(each in NUMBERS or each.startswith("DECIMAL") for each in kinds)
+            numbers = all(item in NUMBERS or item.startswith("DECIMAL") for item in kinds)
             if len(kinds) > 1 and numbers and kinds & {*FLOATS}:
                 picked.append(f"{_as_double(column, kind)} AS {column}")
             elif len(kinds) > 1 and kind == "FLOAT":  # as text its digits would be other ones
                 picked.append(f"CAST({column} AS DOUBLE) AS {column}")
             else:
                 picked.append(column)
-        found.append(", ".join(picked))
-    return found
+        columns.append(", ".join(picked))
+    return columns
 
 
 def _as_double(column: str, kind: str) -> str:

@@ -61,8 +61,8 @@ def _is_put_away(path: Path) -> bool:
     A folder of a partition is none: _day=3 is a value of a column.
     """
     *folders, name = path.parts
-    away = [folder.startswith((".", "_")) and "=" not in folder for folder in folders]
-    return any(away) or name.startswith((".", "_"))
+    hidden = [folder.startswith((".", "_")) and "=" not in folder for folder in folders]
+    return any(hidden) or name.startswith((".", "_"))
 
 
 def _is_part(path: Path) -> bool:
@@ -89,21 +89,21 @@ def expand_paths(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
 
 
 def _find_some(path: str) -> list[str]:
-    found = find_files(path)
+    files = find_files(path)
     if "://" in path:
         raise InputError(
             f"only files of this machine are read, and the tables of a database that --from names; "
             f"got the address {path!r}. Download it first"
         )
-    if not found and Path(path).is_dir():
+    if not files and Path(path).is_dir():
         raise InputError(f"the directory {path} holds no CSV, TSV, Parquet or JSON lines file")
-    if not found:
+    if not files:
         rule = "no file matches" if glob.has_magic(path) else "there is no file"
         raise InputError(f"{rule} {path!r}; the working directory is {Path.cwd()}")
-    for file in found:
+    for file in files:
         if Path(file).is_symlink() and not Path(file).exists():
             raise InputError(f"{file} is a link that leads to no file; mend or remove it")
-    return found
+    return files
 
 
 def name_files(files: Sequence[str]) -> dict[str, str]:

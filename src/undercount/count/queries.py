@@ -105,9 +105,9 @@ def first_rows(frame: Frame, most: int) -> Arrays:
     """Take the first rows; Dask would read every partition for them, although one may do."""
     if frame.implementation.is_dask():
         native = frame.to_native()
-        found = collect(nw.from_native(native.partitions[[0]]).head(most))
-        if native.npartitions == 1 or len(next(iter(found.values()))) == most:
-            return found
+        head = collect(nw.from_native(native.partitions[[0]]).head(most))
+        if native.npartitions == 1 or len(next(iter(head.values()))) == most:
+            return head
     return collect(frame.head(most))
 
 
@@ -136,11 +136,11 @@ def _fetch(relation: Any) -> Arrays:
     if long:
         texts = ", ".join(f"{quote_name(name)}::VARCHAR AS {quote_name(name)}" for name in long)
         relation = relation.project(f"* REPLACE ({texts})")
-    found = {name: fill_masked(values) for name, values in relation.fetchnumpy().items()}
+    columns = {name: fill_masked(values) for name, values in relation.fetchnumpy().items()}
     for name in long:
-        values = [None if text is None else int(text) for text in found[name].tolist()]
-        found[name] = np.array([*values, None], object)[:-1]  # long or short, they stay Python's
-    return found
+        values = [None if text is None else int(text) for text in columns[name].tolist()]
+        columns[name] = np.array([*values, None], object)[:-1]  # long or short, they stay Python's
+    return columns
 
 
 def _streaming(frame: Frame) -> dict[str, Any]:
@@ -249,20 +249,20 @@ def _places(part: Any, keys: list[str]) -> NDArray[np.int64] | None:
 def _group_by_place(part: Any, keys: list[str], made: Sums, place: NDArray[np.int64]) -> Any:
     """Add up rows by the number of their group."""
     rows = np.bincount(place)
-    held = np.flatnonzero(rows)
+    places = np.flatnonzero(rows)
     row_of = np.zeros(rows.size, np.int64)
     row_of[place] = np.arange(place.size)  # any row of a group knows its keys
-    table = part.iloc[row_of[held]][keys].reset_index(drop=True)
+    table = part.iloc[row_of[places]][keys].reset_index(drop=True)
     for name, (source, how) in made.items():
         if how == "size":
-            table[name] = rows[held]
+            table[name] = rows[places]
             continue
         values = part[source].to_numpy()
         if how == "sum":
-            table[name] = np.bincount(place, values)[held].astype(values.dtype)
+            table[name] = np.bincount(place, values)[places].astype(values.dtype)
             continue
         smaller, start = (np.minimum, np.inf) if how == "min" else (np.maximum, -np.inf)
         ends = np.full(rows.size, start)
         smaller.at(ends, place, values)
-        table[name] = ends[held]
+        table[name] = ends[places]
     return table

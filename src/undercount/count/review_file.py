@@ -30,7 +30,7 @@ FORMAT = 1
 BEFORE, AFTER = ("case", "row"), ("verdict", "stratum", "chance", "key", "design")
 # Behind the name of a user's column that has the name of one of ours.
 OF_DATA = " (data)"
-NEEDED = ("verdict", "key")
+NEEDED_COLUMNS = ("verdict", "key")
 # What people and spreadsheets write; all in lower case.
 YES = frozenset(
     ["1", "true", "t", "yes", "y", "ja", "j", "oui", "sí", "sì", "si", "x", "✓", "✔", "positive",
@@ -40,9 +40,9 @@ NO = frozenset(
     ["0", "false", "f", "no", "n", "nein", "non", "nee", "negative",
      "falsch", "faux", "falso", "onwaar"]
 )  # fmt: skip
-OPEN = frozenset(["", "?", "-", "–", "na", "n/a", "nan", "null", "none", "skip", "unknown"])
+OPEN_WORDS = frozenset(["", "?", "-", "–", "na", "n/a", "nan", "null", "none", "skip", "unknown"])
 # Marks by which people tick rows: what they mean where nothing stands is not known.
-TICKS = frozenset(("x", "✓", "✔"))
+TICK_MARKS = frozenset(("x", "✓", "✔"))
 # So many times nothing but yes, with as many empty cells between them, are a way of ticking too.
 FEWEST_YES = 5
 SEPARATORS = ",;\t|"
@@ -55,7 +55,7 @@ _KEY = re.compile(r"p([0-9a-f]{8})-(\d+)-(\d+)-(\d*)-([0-9a-f.]+)-([0-9a-f]{4})"
 # A whole number as a spreadsheet may show it: 1000, 1,000, 1.000, 1000.0.
 _PLAIN = re.compile(r"\d+([., '\u00a0\u202f]\d+)*")
 # Words that a message lists at most.
-SHOWN = 5
+MOST_WORDS_LISTED = 5
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,7 @@ def read_verdict(word: str) -> float | None:
     [1.0, 0.0, nan, None]
     """
     text = word.strip().casefold()
-    if text in OPEN:
+    if text in OPEN_WORDS:
         return float("nan")
     if text in YES or text in NO:
         return float(text in YES)
@@ -282,11 +282,11 @@ def _read_cells(path: str | Path) -> Iterable[tuple[str, dict[str, str]]]:
     start = next((place for place, (_, cells) in enumerate(lines) if _is_header(cells)), None)
     if start is None:
         raise InputError(
-            f"{path} must have the columns {' and '.join(NEEDED)}, as plan wrote them; got "
-            f"{', '.join(map(repr, lines[0][1][:SHOWN])) if lines else 'no rows'}"
+            f"{path} must have the columns {' and '.join(NEEDED_COLUMNS)}, as plan wrote them; got "
+            f"{', '.join(map(repr, lines[0][1][:MOST_WORDS_LISTED])) if lines else 'no rows'}"
         )
     header = [_column_name(name) for name in lines[start][1]]
-    twice = [name for name in (*NEEDED, "design") if header.count(name) > 1]
+    twice = [name for name in (*NEEDED_COLUMNS, "design") if header.count(name) > 1]
     if twice:
         raise InputError(
             f"{path} has {header.count(twice[0])} columns {twice[0]!r}: which of them counts is "
@@ -304,7 +304,7 @@ def _column_name(name: str) -> str:
 
 
 def _is_header(cells: Sequence[str]) -> bool:
-    return {*NEEDED} <= {cell.strip().casefold() for cell in cells}
+    return {*NEEDED_COLUMNS} <= {cell.strip().casefold() for cell in cells}
 
 
 def _split_lines(path: str | Path) -> Iterable[tuple[int, list[str]]]:
@@ -435,8 +435,8 @@ def _refuse_ticks(answers: Iterable[Answer]) -> None:
     """Refuse ticks beside nothing: whether an empty row is a no or was not looked at is open."""
     ordered = sorted(answers, key=lambda answer: answer.case)
     words = [answer.word.strip().casefold() for answer in ordered]
-    given = {word for word in words if word not in OPEN}
-    ticks = given <= TICKS and any(word in OPEN for word in words)
+    given = {word for word in words if word not in OPEN_WORDS}
+    ticks = given <= TICK_MARKS and any(word in OPEN_WORDS for word in words)
     if given and (ticks or _only_yes(words)):
         raise InputError(
             f"verdicts are marked {' and '.join(sorted(given))} or empty: does empty mean no, or "
@@ -450,7 +450,7 @@ def _only_yes(words: Sequence[str]) -> bool:
 
     Who looks at one case after the other leaves the rest empty, not every second one.
     """
-    answered = [place for place, word in enumerate(words) if word not in OPEN]
+    answered = [place for place, word in enumerate(words) if word not in OPEN_WORDS]
     passed = sum(not word for word in words[: answered[-1]]) if answered else 0
     only = {words[place] for place in answered} <= YES
     return only and len(answered) >= FEWEST_YES and passed >= len(answered)

@@ -152,15 +152,15 @@ def find_spellings(source: Source, name: str, word: str) -> list[str]:
     """
     column = quote_name(name)
     sql = f"SELECT CAST({column} AS VARCHAR) FROM {source.table} WHERE {column} IS NOT NULL"  # noqa: S608 - quoted
-    found: list[str] = []
+    spellings: list[str] = []
     most: list[str] = []
     boolean = source.types[name] == "BOOLEAN"
     result = source.connection.execute(f"{sql} GROUP BY 1 ORDER BY count(*) DESC, 1")
     while rows := result.fetchmany(2**16):  # the column may be one of names, each its own
         most = most or [value for (value,) in rows[: SHOWN_VALUES + 1]]
-        found += [value for (value,) in rows if is_word(value, word, boolean=boolean)]
-    if found:
-        return found
+        spellings += [value for (value,) in rows if is_word(value, word, boolean=boolean)]
+    if spellings:
+        return spellings
     hint = suggest(word, most)
     raise InputError(
         f"no row of column {name!r} of {source.place} holds {word!r}; it holds "
@@ -199,10 +199,10 @@ def _exact_number(text: str) -> Decimal | None:
 def _state(file: str) -> tuple[int, ...]:
     """Return what changes when a file is written to or replaced."""
     try:
-        found = Path(file).stat()
+        state = Path(file).stat()
     except OSError:
         return ()
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return state.st_ino, state.st_size, state.st_mtime_ns
 
 
 def _refuse_changed(files: Sequence[str], before: Sequence[tuple[int, ...]]) -> None:
@@ -272,8 +272,8 @@ def _open_json(
         names = [*_types(connection, f"read_json({list_files(files)}{apart}, sample_size=-1)")]
     _refuse_hidden_key(connection, files, wanted, names)
     _refuse_folder_keys(files, names, wanted)
-    held = {name.casefold() for name in names}
-    names += [key for key in folders if key.casefold() not in held]
+    lower_names = {name.casefold() for name in names}
+    names += [key for key in folders if key.casefold() not in lower_names]
     check_columns(wanted, names, files[0])
     columns = ", ".join(f"{quote_name(name)}: 'VARCHAR'" for name in names)
     reader = _make_reader("json", wanted, f", columns={{{columns}}}")
@@ -307,14 +307,14 @@ def _folder_keys(files: Sequence[str]) -> list[str]:
 
 def _refuse_folder_keys(files: Sequence[str], names: Sequence[str], wanted: Sequence[str]) -> None:
     """Refuse a wanted column that both a file and the folder it lies in have a value of."""
-    asked = {name.casefold() for name in wanted}
-    held = {name.casefold(): name for name in names if name.casefold() in asked}
-    for file in files if held else ():
+    folded = {name.casefold() for name in wanted}
+    by_folded = {name.casefold(): name for name in names if name.casefold() in folded}
+    for file in files if by_folded else ():
         for key in PARTITION.findall(file):
-            if unquote(key).casefold() in held:
+            if unquote(key).casefold() in by_folded:
                 raise InputError(
-                    f"{file} has a column {held[unquote(key).casefold()]!r} and lies in a folder "
-                    f"{key}=…, and it is not said which is meant; rename one of them"
+                    f"{file} has a column {by_folded[unquote(key).casefold()]!r} and lies in a "
+                    f"folder {key}=…, and it is not said which is meant; rename one of them"
                 )
 
 
@@ -458,12 +458,12 @@ def _broken_line(file: str) -> tuple[int, str]:
     try:
         with open_database() as connection:
             allow_only(connection, [file])
-            found = connection.execute(sql).fetchone()
+            row = connection.execute(sql).fetchone()
     except duckdb.Error:  # bytes that are no text, or no such file: then the rest must do
         return 0, ""
-    if found is None or (found[0] == 1 and found[1].lstrip().startswith("[")):
+    if row is None or (row[0] == 1 and row[1].lstrip().startswith("[")):
         return 0, ""
-    return int(found[0]), str(found[1])
+    return int(row[0]), str(row[1])
 
 
 def _shorten(line: str) -> str:
@@ -475,12 +475,12 @@ def _csv_error(file: str, message: str) -> str:
     where = f"{file}, line {number}"
     line = _search(r"^Original Line: ?(.*)$", message) or ""
     shown = _shorten(line)
-    wanted = _search(r"Expected Number of Columns: (\d+)", message)
+    n_columns = _search(r"Expected Number of Columns: (\d+)", message)
     got = _search(r"Found: (\d+)", message)
-    if wanted and got:
-        more = " or more" if int(got) > int(wanted) else ""
+    if n_columns and got:
+        more = " or more" if int(got) > int(n_columns) else ""
         return (
-            f"{where}: a row must have as many values as the header has names, {wanted}; got "
+            f"{where}: a row must have as many values as the header has names, {n_columns}; got "
             f"{got}{more} in {shown}. Mend the row, or put text that holds the separator into "
             "double quotes"
         )

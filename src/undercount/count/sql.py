@@ -4,7 +4,7 @@ import glob
 import os
 from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import duckdb
@@ -37,11 +37,15 @@ def list_files(files: Iterable[str | os.PathLike[str]]) -> str:
     return "[" + ", ".join(map(quote_file, files)) + "]"
 
 
-def open_database(**settings: Any) -> "duckdb.DuckDBPyConnection":
-    """Open a database in memory that fetches nothing: all connections are made here."""
+def open_database(temp_directory: str | None = None) -> "duckdb.DuckDBPyConnection":
+    """Open a database in memory that fetches nothing: all connections are made here.
+
+    What does not fit into memory goes to `temp_directory`, if one is named.
+    """
     import duckdb  # noqa: PLC0415 - heavy, and names are quoted without it
 
-    return duckdb.connect(config={**CLOSED, **settings})
+    spill = {} if temp_directory is None else {"temp_directory": temp_directory}
+    return duckdb.connect(config={**CLOSED, **spill})
 
 
 def allow_only(

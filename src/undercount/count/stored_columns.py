@@ -61,7 +61,7 @@ def check_names(frame: Any, wanted: Sequence[str]) -> None:
                 f"Spark takes a point or a backtick in a column's name for its own signs; got "
                 f"{name!r}. Rename the column: frame.withColumnRenamed({name!r}, {simple!r})"
             )
-        alike = [each for each in native.columns if each.lower() == name.lower()]
+        alike = [column for column in native.columns if column.lower() == name.lower()]
         if len(alike) > 1 and (alike.count(name) > 1 or not _minds_case(native)):
             raise InputError(
                 f"each column must have a name of its own, not in case alone; {name!r} may be any "
@@ -126,13 +126,13 @@ def as_numbers(frame: Frame, scores: Sequence[str], others: Sequence[str]) -> Fr
     if frame.implementation.is_dask() or frame.implementation.is_polars():
         return frame
     schema = frame.collect_schema()
-    made = []
+    columns = []
     for name in scores:
         if schema[name] == nw.Boolean:
             value = nw.col(name)
             false = nw.when(~value).then(nw.lit(0))
             number = nw.when(value).then(nw.lit(1)).otherwise(false)
-            made.append(number.cast(nw.Float64).alias(name))
+            columns.append(number.cast(nw.Float64).alias(name))
     long = (nw.Decimal, nw.Int128, nw.UInt128)
     # SQLite tells a query's types by its first row, which may hold nothing.
     empty = [
@@ -140,9 +140,9 @@ def as_numbers(frame: Frame, scores: Sequence[str], others: Sequence[str]) -> Fr
         for name in (*scores, *others)
         if schema[name] == nw.Unknown and stored_type(frame, name) in NOTHING
     ]
-    made += [nw.col(name).cast(nw.Float64) for name in others if schema[name] in long]
-    made += [nw.col(name).cast(nw.Float64) for name in dict.fromkeys(empty)]
-    return frame.with_columns(*made) if made else frame
+    columns += [nw.col(name).cast(nw.Float64) for name in others if schema[name] in long]
+    columns += [nw.col(name).cast(nw.Float64) for name in dict.fromkeys(empty)]
+    return frame.with_columns(*columns) if columns else frame
 
 
 def tell_apart(frame: Frame, names: Sequence[str]) -> Frame:
@@ -209,11 +209,11 @@ def refuse_mixed(frame: Any, by: Sequence[str], keys: Iterable[Any]) -> None:
         return
     if frame.to_native().get_backend().name in _BY_CHARACTER:
         return
-    held = [key if isinstance(key, tuple) else (key,) for key in keys]
-    if len({tuple(map(_fold, key)) for key in held}) == len(held):
+    tuples = [key if isinstance(key, tuple) else (key,) for key in keys]
+    if len({tuple(map(_fold, key)) for key in tuples}) == len(tuples):
         return
     groups = collect(frame.group_by(*by).agg(nw.len().alias(ROWS)))
-    if len(groups[ROWS]) < len(held):
+    if len(groups[ROWS]) < len(tuples):
         raise InputError(
             f"{named('by')} must name columns whose values the database tells apart; that of "
             f"{', '.join(map(repr, by))} takes some spellings for one. Cast the column to binary, "
@@ -241,11 +241,11 @@ def refuse_hidden_values(frame: Frame, names: Sequence[str]) -> None:
     if native.get_backend().name != "sqlite":
         return
     hidden = {name: _is_hidden(native[name]) for name in dict.fromkeys(names)}
-    asked = {
+    aggregates = {
         f"hidden{place}": condition.cast("int64").sum()
         for place, condition in enumerate(hidden.values())
     }
-    found = collect(nw.from_native(native.aggregate(**asked)))
+    found = collect(nw.from_native(native.aggregate(**aggregates)))
     for place, (name, condition) in enumerate(hidden.items()):
         number = found[f"hidden{place}"][0]
         if number is None or not number > 0:  # no rows have no sum

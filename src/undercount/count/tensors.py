@@ -99,12 +99,12 @@ class DeviceRows:
             y = library.cast(y, "int8")
         positive, zero = y == 1, y == 0
         numbers = [library.count(positive), library.count(zero)]
-        known = sum(numbers)
+        n_known = sum(numbers)
         if unlabeled not in (None, 0) and (value := _as_element(library, y, unlabeled)) is not None:
-            known += library.count(y == value)
-        if known < y.shape[0] and library.dtype_name(y) in FLOATS:
-            known += library.count(library.is_nan(y))
-        if known < y.shape[0]:
+            n_known += library.count(y == value)
+        if n_known < y.shape[0] and library.dtype_name(y) in FLOATS:
+            n_known += library.count(library.is_nan(y))
+        if n_known < y.shape[0]:
             read_labels(library.to_host(self.y), unlabeled)  # raises, and says what it found
         if unlabeled == 0 or numbers[1] == 0:
             return positive, None, (float(numbers[0]), 0.0)
@@ -118,17 +118,17 @@ def device_rows(y: Any, score: Any, sample_weight: Any) -> DeviceRows | None:
     of adding, and whole numbers may not fit into the floats of a device.
     """
     given = {"y": y, "score": score, "sample_weight": sample_weight}
-    held = {name: values for name, values in given.items() if values is not None}
-    away = {name: values for name, values in held.items() if _on_device(values)}
-    if not away:
+    present = {name: values for name, values in given.items() if values is not None}
+    on_device = {name: values for name, values in present.items() if _on_device(values)}
+    if not on_device:
         return None
-    _refuse_mixture(held, away)
+    _refuse_mixture(present, on_device)
     if sample_weight is not None:
         return None
-    found = [_with_library(values) for values in (y, score)]
-    library = find_library(found[1])
+    pairs = [_with_library(values) for values in (y, score)]
+    library = find_library(pairs[1])
     assert library is not None  # noqa: S101 - just found
-    rows = DeviceRows(library.detach(found[0]), library.detach(found[1]), library)
+    rows = DeviceRows(library.detach(pairs[0]), library.detach(pairs[1]), library)
     if library.dtype_name(rows.score) not in FLOATS:
         return None
     return _check_shapes(rows)

@@ -34,7 +34,7 @@ def count_by_windows(
     frame: Frame, columns: ColumnRoles, knots: Sequence[float]
 ) -> dict[str, dict[Hashable, ScoreCounts]]:
     """Count each score column compactly where the rows are, for each group."""
-    found = {}
+    counts_by_score = {}
     for name in columns.scores:
         mine = columns._replace(scores=(name,))
         table = code_labels(frame, mine)
@@ -42,8 +42,8 @@ def count_by_windows(
         cells = collect(write_query(table, mine, knots))
         _refuse_other(cells, rows, mine)
         parts = split_by(cells, columns.by) if columns.by else {(): cells}
-        found[name] = {key: _counts(part, knots) for key, part in parts.items()}
-    return found
+        counts_by_score[name] = {key: _counts(part, knots) for key, part in parts.items()}
+    return counts_by_score
 
 
 def _refuse(frame: Frame, columns: ColumnRoles, table: Frame) -> int:
@@ -51,10 +51,10 @@ def _refuse(frame: Frame, columns: ColumnRoles, table: Frame) -> int:
     score = nw.col(f"{SCORE}0")
     missing = _one_if(score.is_null() | is_nan(score))
     kinds = table.select(CODE, missing.alias(MISSING)).group_by(CODE, MISSING)
-    found = collect(kinds.agg(nw.len().alias(ROWS)))
-    found[SCORE] = np.where(found[MISSING].astype(np.int64) == 1, np.nan, 0.0)
-    refuse_bad_rows(frame, columns, found, columns.scores[0])
-    return int(found[ROWS].sum())
+    groups = collect(kinds.agg(nw.len().alias(ROWS)))
+    groups[SCORE] = np.where(groups[MISSING].astype(np.int64) == 1, np.nan, 0.0)
+    refuse_bad_rows(frame, columns, groups, columns.scores[0])
+    return int(groups[ROWS].sum())
 
 
 def _refuse_other(cells: Arrays, rows: int, columns: ColumnRoles) -> None:

@@ -15,7 +15,7 @@ row of weight 2 is not two rows (which would be two draws); counted repetitions 
 `ScoreCounts.from_counts`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -36,10 +36,13 @@ from undercount.infer.mixture import (
 from undercount.infer.variance import CellRows, Influence, Spread, row_weights, score_link
 
 _FEWEST = 2  # rows that leave one, which has no pair
+_NOTHING = 1e-9  # a share of positives that is hardly any
 _CLASS = {LABELLED: "positive", UNLABELED: "unlabeled", NEGATIVE: "negative"}
 
 
-def unbiased_average_precision(counts: ScoreCounts, design: MixtureDesign) -> float:
+def unbiased_average_precision(
+    counts: ScoreCounts, design: MixtureDesign, prevalence: float | None = None
+) -> float:
     """Return mean over labelled rows of [1 + (S1 - 1)(P - 1)/(S - 1)] / M1.
 
     Its mean over all choices of the labelled rows is exactly the average precision of the data
@@ -59,28 +62,90 @@ def unbiased_average_precision(counts: ScoreCounts, design: MixtureDesign) -> fl
     rows; a row's square is not the product of two rows, so it is left out of the pairs and its
     number counted once.
 
+    Where another share of rows is positive (`prevalence`), positives and negatives among the rows
+    above each are weighed anew.
+
     Notes
     -----
     Assumes: any positive is as likely to be labelled, whatever its weight.
     Wrong when: a few rows carry most of the weight and weights go with the score: S and u then
     stand for P and its u with an error that goes with the estimate (a bias of order 1/S).
     """
+    if prevalence is not None and not design.mixing.positives > 0:  # in the limit of hardly any
+        design = replace(design, given="unlabeled_prevalence", value=_NOTHING)
+    here = float(design.mixing.prevalence)
     if not design.pure:
-        if design.mixing.positives <= 0:
+        if here <= 0:
             return 0.0  # the share of positives among any rows
-        return _Pairs.of(counts, design).value(counts, float(design.units[UNLABELED]))
+        pairs = replace(_Pairs.of(counts, design), there=weights_there(here, prevalence))
+        return pairs.value(counts, float(design.units[UNLABELED]))
+    if prevalence is not None:
+        return _labels_of(counts, design).precision(weights_there(here, prevalence))
     if counts.thinned is not counts and design.sampling == "single-sample":
         # Rows without weights, in a table too long to be made anything of.
         total, unit, single = counts.n_positive, 1.0, counts.walked.inverse
-        pairs, positives = counts.walked.precision - single, float(design.mixing.positives)
+        summed, positives = counts.walked.precision - single, float(design.mixing.positives)
     else:
         labels = _labels_of(counts, design)
         total, unit, positives = labels.total, labels.unit, labels.positives
-        single, pairs = labels.sums()
+        single, summed = labels.sums()
     others = max(positives - unit, 0.0)
     if total <= unit * (1 + 1e-9):
         return float("nan") if others > 0 else single / total
-    return (single + pairs * others / (total - unit)) / total
+    return (single + summed * others / (total - unit)) / total
+
+
+def average_precisions(
+    counts: ScoreCounts, design: MixtureDesign, shares: FloatArray, purities: FloatArray
+) -> FloatArray:
+    """Return the unbiased average precision at many shares of positives among the unlabeled rows.
+
+    With pure labels it is a line in the number of positives.
+    """
+
+    def at(share: Any, purity: Any) -> MixtureDesign:
+        given = {"given": "unlabeled_prevalence", "value": share, "label_purity": purity}
+        return replace(design, **given)
+
+    values, pure = np.empty(len(shares)), purities == 1
+    for place in np.flatnonzero(~pure):
+        values[place] = unbiased_average_precision(counts, at(shares[place], purities[place]))
+    if pure.any():
+        ends = at(0.25, 1.0), at(0.5, 1.0)
+        few, many = (unbiased_average_precision(counts, each) for each in ends)
+        less, more = (float(each.mixing.positives) for each in ends)
+        positives = np.asarray(at(shares[pure], 1.0).mixing.positives)
+        values[pure] = few + (many - few) * (positives - less) / (more - less)
+    return values
+
+
+def weights_there(here: float, prevalence: float | None) -> tuple[float, float]:
+    """Return what a positive and a negative row count where another share of rows is positive."""
+    if prevalence is None:
+        return 1.0, 1.0
+    return prevalence / here, (1 - prevalence) / (1 - here)
+
+
+def row_precision(
+    own: Any, others: Any, flagged: Any, beside: Any, there: tuple[float, float] = (1.0, 1.0)
+) -> FloatArray:
+    """Return the precision at the score of a labelled row, which itself is surely positive.
+
+    Parameters
+    ----------
+    own, others : array
+        The row, and the other positives at least as high.
+    flagged, beside : array
+        All rows at least as high; and what the other positives are divided by.
+    there : tuple
+        What a positive and a negative count. By chance there may seem to be more positives than
+        rows, which are then counted as positives all.
+    """
+    if there == (1.0, 1.0):
+        return np.asarray(own / flagged + others / beside)
+    rise, fall = there
+    rows = fall * flagged + (rise - fall) * np.minimum(own + others, flagged)
+    return np.asarray(rise * (own / rows + others / (rows + rise * (beside - flagged))))
 
 
 def jackknife_variance(counts: ScoreCounts, design: MixtureDesign) -> float:
@@ -198,6 +263,17 @@ class _Labels:
             pairs += float((weight / self.beside[part]) @ (self.head[part] - own))
         return single, pairs
 
+    def precision(self, there: tuple[float, float]) -> float:
+        """Return the average precision where positives and negatives count so much."""
+        # Labels drawn apart may weigh more than all positives of the target: one is a part of them.
+        part = min(self.positives / self.unit, 1.0)
+        others = max(self.positives - part * self.unit, 0.0)
+        if self.total <= self.unit * (1 + 1e-9):
+            return float("nan") if others > 0 else 1.0
+        above = (self.head - self.own) * (others / (self.total - self.unit))
+        precision = row_precision(part * self.own, above, self.flagged, self.beside, there)
+        return dot(self.weight, precision) / self.total
+
 
 @dataclass(frozen=True)
 class _Pairs:
@@ -212,6 +288,7 @@ class _Pairs:
     total: float  # of all positives
     everyone: float  # of all rows of the target
     scale: float  # what products of two rows are multiplied by, since rows are drawn but once
+    there: tuple[float, float] = (1.0, 1.0)  # what a positive and a negative row count
 
     @classmethod
     def of(cls, counts: ScoreCounts, design: MixtureDesign) -> "_Pairs":
@@ -249,7 +326,8 @@ class _Pairs:
         `stands` is the number of positives that a row of weight 1 stands for.
         """
         others = self.scale * (np.cumsum(self.positives) - self.beside_own - stands * own)
-        return np.asarray(own / flagged + others / (flagged + own if self.apart else flagged))
+        beside = flagged + own if self.apart else flagged
+        return row_precision(own, others, flagged, beside, self.there)
 
     def value(self, counts: ScoreCounts, unit: float) -> float:
         """Return the average precision; `unit` is the weight of an unlabeled row."""
@@ -285,7 +363,7 @@ class Recovered:
     positive: FloatArray
     negative: FloatArray
     everyone: FloatArray
-    prevalence: float
+    prevalence: Any  # a number, or one a set
     heads: tuple[FloatArray, ...] | None = None  # of the three, above each border between cells
     # Of positives and all rows, half of the others in a row's cell, if it holds several scores.
     beside: tuple[FloatArray, FloatArray] | None = None
@@ -510,30 +588,36 @@ def average_precision(mass: Recovered) -> Influence:
 
     The plug-in value; `average_precision.unbiased_average_precision` corrects it for pure labels.
     """
-    prevalence, curve = mass.prevalence, mass.curve
-    tpr, flagged = curve.tpr[1:], curve.predicted_positive_rate[1:]
+    curve, prevalence = mass.curve, np.asarray(mass.prevalence)[..., None]
+    tpr, flagged = curve.tpr[..., 1:], curve.predicted_positive_rate[1:]
     if mass.beside is not None:  # rows lie in the middle of such a cell on average
         tpr, flagged = tpr - mass.beside[0], flagged - mass.beside[1]
     some = flagged > 0
-    inverse = np.divide(prevalence, flagged, out=np.zeros(len(flagged)), where=some)
+    inverse = np.divide(prevalence, flagged, out=np.zeros(tpr.shape), where=some)
     # Positives drawn apart may lie above every row of the target: precision is 1 where no row is
     # flagged, and stays so.
     precision = inverse * tpr
     np.greater(tpr, 0, out=precision, where=~some)
-    value = curve.average_precision
+    value = curve.average_precision if tpr.ndim == 1 else _areas_of_steps(mass, precision)
     # A row adds to recall and flagged share at its own cell and all lower ones.
     beside = None if mass.beside is None else mass.beside[0]
     lower_recall = _lower_sum(inverse, mass.positive, beside)
     inverse *= precision
     lower_flagged = _lower_sum(inverse, mass.positive, beside)
-    lower_flagged /= -prevalence if prevalence > 0 else -1.0
+    lower_flagged /= np.where(prevalence > 0, -prevalence, -1.0)
     lower_recall += precision
     return Influence(
         value,
         positive=lower_recall,
         everyone=lower_flagged,
-        prevalence=value / prevalence if prevalence > 0 else 0.0,
+        prevalence=value / np.where(mass.prevalence > 0, mass.prevalence, np.inf),
     )
+
+
+def _areas_of_steps(mass: Recovered, precision: FloatArray) -> FloatArray:
+    """Return precision summed over the steps of recall, for each of several sets."""
+    tpr = mass.curve.tpr
+    return np.asarray(((tpr[..., 1:] - tpr[..., :-1]) * precision).sum(axis=-1))
 
 
 AREA_GRADIENTS = {"roc_auc": roc_auc, "lift_auc": lift_auc, "average_precision": average_precision}
@@ -572,10 +656,10 @@ def mean_loss(counts: ScoreCounts, mass: Recovered, name: str) -> Influence:
     prevalence = mass.prevalence
     if_positive, if_negative = losses_of(counts.score, name)
     difference = if_positive - if_negative
-    among_positives = float(mass.positive @ difference)
+    among_positives = mass.positive @ difference
     return Influence(
-        prevalence * among_positives + float(mass.everyone @ if_negative),
-        positive=prevalence * difference,
+        prevalence * among_positives + mass.everyone @ if_negative,
+        positive=np.multiply.outer(prevalence, difference),
         everyone=if_negative,
         prevalence=among_positives,
     )
@@ -607,4 +691,4 @@ def _lower_sum(values: FloatArray, mass: FloatArray, beside: FloatArray | None) 
 
 
 def _reverse_sum(values: FloatArray) -> FloatArray:
-    return np.cumsum(values[::-1])[::-1]
+    return np.cumsum(values[..., ::-1], axis=-1)[..., ::-1]

@@ -18,6 +18,7 @@ from undercount.infer.heads import RatePoint
 from undercount.infer.metric_name import name_metric, short_number
 from undercount.infer.mixture import LABELLED, UNLABELED, MixtureDesign, Target, design_of
 from undercount.infer.sensitivity import ROUNDING
+from undercount.infer.shared_labels import over_share
 from undercount.metric_facts import FACTS
 from undercount.shares import Shares
 
@@ -244,8 +245,8 @@ class ThresholdSearch:
             goal.value(self._points(counts, moved))[places] @ [1.0, -1.0] - raw
             for moved in _share_ends(self.shares)
         ]
-        low = value - math.hypot(value - low, max(0.0, -min(ends, default=0.0)))
-        high = value + math.hypot(high - value, max(0.0, max(ends, default=0.0)))
+        if ends:
+            low, high = over_share(value, (low, high), [value + end for end in ends])
         return Estimate(
             value,
             float(min(low, value)),

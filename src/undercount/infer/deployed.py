@@ -5,7 +5,7 @@ carried over at every threshold, and the rest follows from the prevalence there.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -22,6 +22,7 @@ from undercount.infer.area_gradients import (
     average_precision,
     cell_rows,
     recovered,
+    unbiased_average_precision,
 )
 from undercount.infer.clusters import Clusters
 from undercount.infer.estimate_metric import estimate_metric
@@ -31,7 +32,8 @@ from undercount.infer.heads import (
     rate_slopes,
     student_level,
 )
-from undercount.infer.mixture import LABELLED, MixtureDesign, design_of
+from undercount.infer.mixture import MixtureDesign, design_of
+from undercount.infer.shared_labels import over_share
 from undercount.infer.threshold_intervals import combine, rate_limits
 from undercount.infer.variance import CellRows, HeadRows, Influence, Spread
 from undercount.metric_facts import FACTS
@@ -42,15 +44,6 @@ SAME_RATES = "same rates there"
 # What turns values of cells, or of flagged rows, into values of all cells.
 CellValues: TypeAlias = Callable[[Any], FloatArray]
 _ANY = "accuracy"  # a metric that needs everything: all sources of chance are looked at
-
-
-def refuse_carried() -> InputError:
-    """Return the refusal of another prevalence where verdicts on rows tell what there is here."""
-    return InputError(
-        f"{named('deploy_prevalence')} carries over rates that labels tell; leave "
-        f"{named('reviews')} and {named('audited')} out",
-        argument="deploy_prevalence",
-    )
 
 
 def read_deploy_prevalence(prevalence: object) -> float:
@@ -76,8 +69,8 @@ def cell_values(counts: ScoreCounts, threshold: float | None = None) -> CellValu
     return lambda value: at_cells(counts, value, flagged)
 
 
-def carried_rates(heads: HeadCounts, metric: str, prevalence: float) -> Influence:
-    """Return what a flagged row adds to a metric of the same rates at another prevalence."""
+def carried_rates(heads: HeadCounts, metric: str | Sequence[str], prevalence: float) -> Influence:
+    """Return what a flagged row adds to metrics of the same rates at another prevalence."""
     there = replace(heads.smooth_point, prevalence=np.asarray(prevalence))
     by_tpr, by_fpr, _ = rate_slopes(there, metric, 1.0)
     return Influence(0.0, by_tpr, negative=by_fpr)
@@ -170,9 +163,8 @@ class Deployment:
             if self.shares.unlabeled_prevalence_error == 0:  # a range: any share of it may be true
                 low, high = min(low, *(e[1] for e in ends)), max(high, *(e[2] for e in ends))
             else:
-                reach = value - min(e[0] for e in ends), max(e[0] for e in ends) - value
-                low = value - math.hypot(value - low, max(reach[0], 0.0))
-                high = value + math.hypot(high - value, max(reach[1], 0.0))
+                there = ends[0][0], ends[1][0]
+                low, high = map(float, over_share(value, (low, high), there))
                 z = float(ndtri((1 + self.confidence_level) / 2))
                 error = math.hypot(error, abs(ends[1][0] - ends[0][0]) / (2 * z))
         least, most = FACTS[metric].range
@@ -256,7 +248,7 @@ class Deployment:
         limits = rate_limits(heads, _ANY, confidence_level=level)
         points = [self._moved(point) for point in limits.points]
         middle, value, *ends = read_metric(points, metric, 1.0)
-        low, high = combine(middle, ends, FACTS[metric], near=value)
+        low, high = combine(middle, ends, metric, near=value)
         error = math.sqrt(effect * float(moves.variance))
         return float(value), float(low), float(high), error
 
@@ -275,19 +267,6 @@ class Deployment:
         return value, float(low), min(float(high), 1.0), error
 
     def mean_precision(self, design: MixtureDesign) -> float:
-        """Return the mean over labelled rows of the precision at their scores.
-
-        A row itself counts one half: whole it would make recall too high at its own score, left
-        out too low, and the more so the precision of the highest rows.
-        """
-        labelled, total = self.counts.positive, self.counts.n_positive
-        here, at = recovered(cell_rows(self.counts), design.mixing), labelled > 0
-        unit = float(design.units[LABELLED])
-        tpr: FloatArray = np.maximum(np.cumsum(labelled)[at] - unit / 2, 0.0) / total
-        fpr = np.cumsum(here.negative)[at]
-        # The row's own place was taken off the negatives as well.
-        share = float(np.asarray(design.mixing.negative)[LABELLED])
-        fpr = np.maximum(fpr + share * (tpr - np.cumsum(here.positive)[at]), 0.0)
-        flagged: Any = self.prevalence * tpr + (1 - self.prevalence) * fpr
-        precision = np.where(flagged > 0, self.prevalence * tpr / np.maximum(flagged, 1e-300), 1.0)
-        return min(float(labelled[at] @ precision / total), 1.0)  # whatever was rounded
+        """Return the unbiased average precision there."""
+        value = unbiased_average_precision(self.counts, design, self.prevalence)
+        return min(max(value, 0.0), 1.0)  # whatever was rounded

@@ -2,7 +2,8 @@
 
 import itertools
 import math
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -29,7 +30,7 @@ from undercount.infer.heads import (
     two_sided_z,
 )
 from undercount.infer.mixture import MixtureDesign, Target, design_of
-from undercount.infer.threshold_intervals import threshold_estimate
+from undercount.infer.threshold_intervals import threshold_estimates
 from undercount.infer.variance import Found
 from undercount.metric_facts import FACTS, MetricFacts
 from undercount.shares import Sampling, Shares
@@ -112,47 +113,184 @@ def estimate_metric(
     >>> print(estimate_metric(counts, uc.Shares(0.2), "precision", threshold=6))
     0.8889 (0.6667 to 1 at 95 %; needs random labels, prevalence)
     """
-    facts = FACTS[name]
-    _check(facts, shares, threshold if top is None else 0.0, beta, confidence_level)
+    return estimate_metrics(
+        counts,
+        shares,
+        [name],
+        threshold=threshold,
+        top=top,
+        beta=beta,
+        max_fpr=max_fpr,
+        target=target,
+        sampling=sampling,
+        confidence_level=confidence_level,
+        interval=interval,
+        share_error=share_error,
+        clusters=clusters,
+    )[0]
+
+
+def estimate_metrics(
+    counts: ScoreCounts,
+    shares: Shares | None,
+    names: Sequence[str],
+    *,
+    threshold: float | None = None,
+    top: float | None = None,
+    beta: float = 1.0,
+    max_fpr: float | None = None,
+    target: Target = "dataset",
+    sampling: Sampling = "single-sample",
+    confidence_level: float = 0.95,
+    interval: IntervalKind = "wilson",
+    share_error: ShareError = "combined",
+    clusters: Clusters | None = None,
+) -> list[Estimate]:
+    """Estimate several metrics at one place, those at a threshold together.
+
+    The arguments are those of `estimate_metric`.
+    """
+    for name in names:
+        _check(FACTS[name], shares, threshold if top is None else 0.0, beta, confidence_level)
     check_choice("interval", interval, INTERVAL_KINDS)
     check_choice("share_error", share_error, SHARE_ERRORS)
     level = confidence_level = float(confidence_level)  # a fraction, say
     if share_error == "guaranteed":
         shares, level = _searched(shares, confidence_level)
-    pure = shares is None or (shares.label_purity == 1 and not shares.label_purity_interval)
-    # Losses read scores, impure labels every row, and pairs of a cluster are counted by bins.
-    if pure and facts.family == "area" and counts.clusters is None:
-        counts = counts.canonical
-    options: dict[str, Any]
-    if facts.family == "threshold":
-        options = {"threshold": threshold, "top": top, "beta": float(beta), "kind": interval}
-    else:
-        options = {"max_fpr": read_max_fpr(max_fpr) if name == "partial_roc_auc" else None}
-    design = design_of(counts, shares, sampling, target)
-    if shares is None and design.sampling == "case-control":
-        # Without a prevalence nothing is known about how many unlabeled rows are positive.
-        design = replace(design, target="population")
-    found = _found(counts, design, shares, facts, level, options, clusters, strict=True)
+    place = _Place(counts, threshold, top, float(beta), max_fpr, target, sampling, interval)
+    place = replace(place, clusters=clusters)
+    estimates = []
+    for name, found in zip(names, place.read(shares, names, level, strict=True), strict=True):
+        low, high = _over_shares(place, name, found, shares, level, share_error)
+        needs = FACTS[name].needs if place.is_pure(shares) else FACTS[name].needs_if_impure
+        error, method = found.standard_error, found.method
+        estimates.append(Estimate(found.value, low, high, error, confidence_level, needs, method))
+    return estimates
 
-    def at(shares: Shares, level: float) -> Found:
-        design_there = design_of(counts, shares, sampling, target)
-        return _found(counts, design_there, shares, facts, level, options, clusters)
 
-    over = [at(other, level) for other in _range(counts, shares)]
+def _over_shares(
+    place: "_Place",
+    name: str,
+    found: Found,
+    shares: Shares | None,
+    level: float,
+    share_error: ShareError,
+) -> tuple[float, float]:
+    """Return the ends of an interval over all that the share may be, and warn of a misfit."""
+
+    def at(other: Shares, level: float) -> Found:
+        return place.read(other, [name], level)[0]
+
+    span = _range(place.counts, shares)
+    over = [at(other, level) for other in span]
     if over and share_error == "combined" and shares is not None:
         level = _range_level([found, *over], level)
-        over = [at(other, level) for other in [shares, *_range(counts, shares)]]
+        over = [at(other, level) for other in [shares, *span]]
     else:
-        over += [found, *(at(end, level) for end in _share_ends(facts, shares, level))]
-    low, high = min(each.low for each in over), max(each.high for each in over)
+        over += [found, *(at(end, level) for end in _share_ends(FACTS[name], shares, level))]
     if found.misfit is not None and shares is not None:
         # A range is contradicted where all of it is.
         firm = all(one.misfit and one.misfit.contradicts(level) for one in [found, *over])
-        found.misfit.report(name, counts, shares, firm=firm, stacklevel=3)
-    needs = facts.needs if pure else facts.needs_if_impure
-    return Estimate(
-        found.value, low, high, found.standard_error, confidence_level, needs, found.method
-    )
+        found.misfit.report(name, place.counts, shares, firm=firm, stacklevel=4)
+    return min(each.low for each in over), max(each.high for each in over)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Counted rows and the place where metrics are read, whatever the shares."""
+
+    counts: ScoreCounts
+    threshold: float | None
+    top: float | None
+    beta: float
+    max_fpr: float | None
+    target: Target
+    sampling: Sampling
+    kind: IntervalKind
+    clusters: Clusters | None = None
+
+    @staticmethod
+    def is_pure(shares: Shares | None) -> bool:
+        """Whether every label is right for certain."""
+        return shares is None or (shares.label_purity == 1 and not shares.label_purity_interval)
+
+    def read(
+        self, shares: Shares | None, names: Sequence[str], level: float, *, strict: bool = False
+    ) -> list[Found]:
+        """Return values and intervals, the shares being single numbers with standard errors."""
+        errors = (0.0, 0.0)
+        if shares is not None:
+            errors = shares.unlabeled_prevalence_error, shares.label_purity_error
+        together = [name for name in names if FACTS[name].family == "threshold"]
+        groups = [together] if together and self.clusters is None else [[n] for n in together]
+        found: dict[str, Found] = {}
+        for group in groups:
+            found |= zip(group, self._at_threshold(shares, group, level, errors), strict=True)
+        for name in names:
+            if name not in found:
+                found[name] = self._area(shares, name, level, errors)
+        return [_inside_range(found[name], FACTS[name], self.beta, strict=strict) for name in names]
+
+    def _at_threshold(
+        self, shares: Shares | None, names: Sequence[str], level: float, errors: tuple[float, float]
+    ) -> list[Found]:
+        design = self._design(self.counts, shares)
+        if self.clusters is not None:
+            (name,) = names
+            place = {"threshold": self.threshold, "top": self.top, "beta": self.beta}
+            design = self.clusters.design(self.counts, design, name, **place)
+            level = student_level(level, design.freedom)
+        return threshold_estimates(
+            self.counts,
+            design,
+            names,
+            threshold=self.threshold,
+            top=self.top,
+            beta=self.beta,
+            confidence_level=level,
+            kind=self.kind,
+            errors=errors,
+        )
+
+    def _area(
+        self, shares: Shares | None, name: str, level: float, errors: tuple[float, float]
+    ) -> Found:
+        """Return an area or a loss, which takes Student's quantile by itself."""
+        counts = self.counts
+        # Losses read scores, impure labels every row, and pairs of a cluster are counted by bins.
+        if self.is_pure(shares) and FACTS[name].family == "area" and counts.clusters is None:
+            counts = counts.canonical
+        design = self._design(counts, shares)
+        end = read_max_fpr(self.max_fpr) if name == "partial_roc_auc" else None
+        if self.clusters is not None:
+            design = self.clusters.design(counts, design, name, max_fpr=end)
+        return area_estimate(
+            counts, design, name, max_fpr=end, confidence_level=level, errors=errors
+        )
+
+    def _design(self, counts: ScoreCounts, shares: Shares | None) -> MixtureDesign:
+        design = design_of(counts, shares, self.sampling, self.target)
+        if shares is None and design.sampling == "case-control":
+            # Without a prevalence nothing is known about how many unlabeled rows are positive.
+            design = replace(design, target="population")
+        return design
+
+
+def _inside_range(found: Found, facts: MetricFacts, beta: float, *, strict: bool) -> Found:
+    """Return an interval that stays in the metric's range and holds the estimate."""
+    least, most = facts.range
+    if facts.name == "expected_cost":  # a row errs once, so the dearer error is the most it costs
+        most = max(beta, 1.0 - beta)
+    if math.isnan(found.value):
+        if strict:
+            warn(
+                UndefinedMetricWarning("{metric} is 0/0 here, so NaN", metric=facts.name),
+                stacklevel=5,
+            )
+        return replace(found, low=least, high=most)
+    # Whatever was rounded.
+    low = min(max(found.low, least), found.value)
+    return replace(found, low=low, high=max(min(found.high, most), found.value))
 
 
 def _check(
@@ -252,42 +390,3 @@ def _range_level(found: list[Found], level: float) -> float:
         return level
     c = brentq(excess, 0.0, z + _ROUNDING, xtol=1e-14)
     return float(ndtr(c) - ndtr(-c))
-
-
-def _found(
-    counts: ScoreCounts,
-    design: MixtureDesign,
-    shares: Shares | None,
-    facts: MetricFacts,
-    confidence_level: float,
-    options: dict[str, Any],
-    clusters: Clusters | None,
-    *,
-    strict: bool = False,
-) -> Found:
-    """Return value and interval, the shares being single numbers with standard errors."""
-    errors = (0.0, 0.0)
-    if shares is not None:
-        errors = shares.unlabeled_prevalence_error, shares.label_purity_error
-    if clusters is not None:
-        design = clusters.design(counts, design, facts.name, **options)
-        if facts.family == "threshold":  # areas take Student's quantile by themselves
-            confidence_level = student_level(confidence_level, design.freedom)
-    estimate = threshold_estimate if facts.family == "threshold" else area_estimate
-    found = estimate(
-        counts, design, facts.name, confidence_level=confidence_level, errors=errors, **options
-    )
-    least, most = facts.range
-    if facts.name == "expected_cost":  # a row errs once, so the dearer error is the most it costs
-        most = max(options["beta"], 1.0 - options["beta"])
-    if math.isnan(found.value):
-        if strict:
-            warn(
-                UndefinedMetricWarning("{metric} is 0/0 here, so NaN", metric=facts.name),
-                stacklevel=4,
-            )
-        return replace(found, low=least, high=most)
-    # The interval stays in the metric's range and holds the estimate, whatever was rounded.
-    low = min(max(found.low, least), found.value)
-    high = max(min(found.high, most), found.value)
-    return replace(found, low=low, high=high)

@@ -15,9 +15,15 @@ from undercount.errors import collect_warnings
 from undercount.estimate import Estimate
 from undercount.infer.estimate_metric import estimate_metric
 from undercount.infer.heads import HeadCounts, wilson_share
-from undercount.infer.mixture import LABELLED, Target, design_of
+from undercount.infer.mixture import LABELLED, Target, design_of, mixture_curve
 from undercount.infer.sensitivity import AREAS, metric_value
-from undercount.infer.shared_labels import LabelPart, SharedLabels, cut_sides
+from undercount.infer.shared_labels import (
+    NOT_SHARED,
+    LabelPart,
+    SharedLabels,
+    cut_sides,
+    over_share,
+)
 from undercount.infer.threshold_intervals import certain_limits
 from undercount.metric_facts import FACTS
 from undercount.shares import Shares
@@ -50,7 +56,7 @@ def estimate_end_by_end(
     Assumes: the error of the share is independent of the chance of the labels, and its interval
     has the same confidence level.
     Wrong when: few rows are labelled and the share hangs on the same few; `evaluate` with
-    ``prevalence_interval="combined"`` resamples both together.
+    ``RandomLabels(interval="combined")`` resamples both together.
     """
     options: dict[str, Any] = {
         "threshold": threshold,
@@ -81,13 +87,13 @@ def estimate_end_by_end(
     # outside [0, 1] had pulled back must not pull its ends along.
     shift = found.value - middle if threshold is None else 0.0
     ends = [end + shift for end in moved]
-    both, cut = SharedLabels(np.zeros(1), np.zeros(1)), (False, False)
+    both, cut = NOT_SHARED, (False, False)
     if label_part is not None and heads:
         both = SharedLabels.of(heads, metric, [label_part], z)
         cut = cut_sides([_raw_value(counts, each, metric, options) for each in sides], ends)
-    down, up = found.value - min(ends), max(ends) - found.value
-    low = found.value - both.reach(found.value - found.low, down, cut=cut[0]).item()
-    high = found.value + both.reach(found.high - found.value, up, cut=cut[1]).item()
+    low, high = (
+        end.item() for end in over_share(found.value, (found.low, found.high), ends, both, cut)
+    )
     half = abs(ends[1] - ends[0]) / 2
     least, most = FACTS[metric].range
     if heads and heads.design.counted and heads.design.pure:  # whatever the share
@@ -142,6 +148,8 @@ def _widen(
 
 def _value(counts: ScoreCounts, shares: Shares, metric: str, options: dict[str, Any]) -> float:
     """Return a metric at a known share: of the curve, if the curve has it."""
+    if metric == "average_precision":  # which moves as the plug-in value does
+        return float(mixture_curve(counts.canonical, shares, clean=False).average_precision)
     if metric in (*AREAS, *metric_names(), *PARAMETRIC, "tpr", "fpr"):
         place = {name: options[name] for name in ("top", "beta") if name in options}
         return metric_value(counts, shares, metric, options["threshold"], **place, capped=True)

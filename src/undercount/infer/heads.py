@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
@@ -299,9 +300,9 @@ def fit(weights: Any, like: FloatArray) -> Any:
     return array.reshape(array.shape + (1,) * (like.ndim - array.ndim))
 
 
-def head_spread(counts: HeadCounts, name: str, beta: float = 1.0) -> Spread:
-    """Return variance and slopes of a metric by the delta method, half a row from the edges."""
-    by_tpr, by_fpr, by_prevalence = rate_slopes(counts.smooth_point, name, beta)
+def head_spread(counts: HeadCounts, names: str | Sequence[str], beta: float = 1.0) -> Spread:
+    """Return variance and slopes of metrics by the delta method, half a row from the edges."""
+    by_tpr, by_fpr, by_prevalence = rate_slopes(counts.smooth_point, names, beta)
     influence = Influence(0.0, positive=by_tpr, negative=by_fpr, prevalence=by_prevalence)
     return Spread(counts.design, HeadRows(counts.smoothed.rates), influence)
 
@@ -310,7 +311,7 @@ def _inside(rate: FloatArray, margin: Any) -> FloatArray:
     return np.clip(rate, margin, 1 - margin)
 
 
-def rate_slopes(point: RatePoint, name: str, beta: float) -> list[FloatArray]:
+def rate_slopes(point: RatePoint, names: str | Sequence[str], beta: float) -> list[FloatArray]:
     """Return derivatives by the two rates and the prevalence, by central differences."""
     arguments = np.broadcast_arrays(
         *(np.asarray(v, dtype=float) for v in (point.tpr, point.fpr, point.prevalence))
@@ -321,7 +322,7 @@ def rate_slopes(point: RatePoint, name: str, beta: float) -> list[FloatArray]:
         ends = list(arguments)
         ends[place] = arguments[place] + sign * steps[place]
         moved.append(RatePoint(*ends))
-    values = read_metric(moved, name, beta)
+    values = read_metric(moved, names, beta)
     with np.errstate(invalid="ignore", divide="ignore"):
         return [
             np.where(step > 0, (up - down) / (2 * step), 0.0)

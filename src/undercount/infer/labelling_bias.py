@@ -160,7 +160,7 @@ def bias_ends(
         if not design.pure:
             raise InputError(
                 f"a labelling bias of {metric} needs pure labels; "
-                f"label_purity is {shares.label_purity:g}"
+                f"{named('purity')} is {shares.label_purity:g}"
             )
         bound = _AreaBias(counts, design, metric, level)
     elif metric in metric_names() and threshold is not None:
@@ -309,7 +309,7 @@ class _PointBias:
         ends = []
         for ratio in (odds_ratio, 1 / odds_ratio):
             middle, *limits = read_metric(points(ratio), self.name)
-            ends.append(combine(middle, limits, FACTS[self.name]))
+            ends.append(combine(middle, limits, self.name))
         lows, highs = zip(*ends, strict=True)
         return float(min(lows)), float(max(highs))
 
@@ -538,14 +538,3 @@ class _AreaBias:
             mean = dot(taken, self.position[order]) / (float(taken.sum()) or 1.0)
             ends.append(self._area(mean))
         return ends[0], ends[1]
-
-
-def no_bias_words(labels: str | None) -> str:
-    """Say why verdicts have no bounds of a labelling bias, by what is supposed of the labels."""
-    if labels != "random":
-        return "they suppose nothing of the labels, so that no bias of labels reaches them"
-    return (
-        f"with {named('labels', repr('random'))} the labels count as a fair sample and are weighed "
-        "with the verdicts, and how far a bias moves the two together is not known; pass "
-        f"{named('labels', repr('any'))}, whose intervals hold whatever the bias"
-    )

@@ -21,10 +21,11 @@ from undercount.infer.area_gradients import (
     read_max_fpr,
 )
 from undercount.infer.heads import RatePoint, top_parts
+from undercount.infer.variance import Influence
 from undercount.metric_facts import FACTS
 
-# Areas of ranks, which are read of many masses at once.
-RANKED = ("roc_auc", "lift_auc")
+# Areas that are sums over pairs of rows: read where cells may have fewer positives than none.
+SUMS_OVER_PAIRS = ("roc_auc", "lift_auc")
 # Relative step of central differences.
 _STEP = 1e-5
 _ROUNDING = 1e-8
@@ -103,6 +104,7 @@ def mass_gradient(
     top: float | None = None,
     beta: float = 1.0,
     max_fpr: float | None = None,
+    prevalence: float | None = None,
 ) -> MassGradient:
     """Return a metric of the positives among all rows of each cell, with its gradient.
 
@@ -116,19 +118,26 @@ def mass_gradient(
         A metric of `FACTS`, or "prevalence".
     threshold, top, beta, max_fpr
         As in `estimate_metric`.
+    prevalence : float, optional
+        Share of positives where the metric is to hold, the rates being those of these masses.
     """
+    if prevalence is not None:
+        there = carried_masses(positive, everyone, prevalence)
+        place: dict[str, Any] = {"threshold": threshold, "beta": beta, "max_fpr": max_fpr}
+        found = mass_gradient(counts, *there, name, **place)
+        return _carried_back(found, positive, everyone, prevalence)
     if name == "prevalence":
         rows, ones = float(everyone.sum()), np.ones(len(everyone))
         share = positive.sum(axis=-1) / rows
         by_cell = np.multiply.outer((1 - share) / rows, ones), np.multiply.outer(share / rows, ones)
         return MassGradient(share, by_cell[0], -by_cell[1], _EXACT / rows)
     if FACTS[name].family != "threshold":
-        if positive.ndim == 1:
+        if positive.ndim == 1 or name != "partial_roc_auc":
             return _area(counts, positive, everyone, name, max_fpr)
-        found = [_area(counts, row, everyone, name, max_fpr) for row in positive]
+        found_each = [_area(counts, row, everyone, name, max_fpr) for row in positive]
         parts = ("value", "positive", "negative", "rounding")
-        return MassGradient(*(np.array([getattr(e, part) for e in found]) for part in parts))
-    return _point(positive, everyone, _flagged(counts, everyone, name, threshold, top), name, beta)
+        return MassGradient(*(np.array([getattr(e, part) for e in found_each]) for part in parts))
+    return _point(positive, everyone, _flagged(counts, name, threshold, top), name, beta)
 
 
 def metric_values(
@@ -141,33 +150,77 @@ def metric_values(
     top: float | None = None,
     beta: float = 1.0,
     max_fpr: float | None = None,
+    prevalence: float | None = None,
 ) -> FloatArray:
     """Return a metric at several numbers of positives in the cells, a row of `positive` each."""
+    if prevalence is not None:
+        positive, everyone = carried_masses(positive, everyone, prevalence)
     if name == "prevalence":
-        return np.asarray(positive.sum(axis=-1) / float(everyone.sum()))
-    if name in RANKED:
-        return np.asarray(AREA_GRADIENTS[name](_masses(positive, everyone)).value)
-    if FACTS[name].family != "threshold":
+        return np.asarray(positive.sum(axis=-1) / everyone.sum(axis=-1))
+    if name == "partial_roc_auc":
         rows = positive.reshape(-1, positive.shape[-1])
-        found = [_area(counts, row, everyone, name, max_fpr).value for row in rows]
+        beside = np.broadcast_to(everyone, positive.shape).reshape(rows.shape)
+        found = [
+            partial_roc_auc(_masses(row, other), read_max_fpr(max_fpr)).value
+            for row, other in zip(rows, beside, strict=True)
+        ]
         return np.array(found).reshape(positive.shape[:-1])
-    above = _flagged(counts, everyone, name, threshold, top)
+    if name == "average_precision":
+        return np.asarray(_mean_precision(_masses(positive, everyone))[0])
+    if FACTS[name].family != "threshold":
+        return np.asarray(_influence(counts, _masses(positive, everyone), name, max_fpr).value)
+    above = _flagged(counts, name, threshold, top)
     return _of_table(_table(positive, everyone, above), name, beta)
 
 
+def carried_masses(
+    positive: FloatArray, everyone: FloatArray, prevalence: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return as many rows of which another share is positive, each class scoring as it does here.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from undercount.infer.mass_gradients import carried_masses
+    >>> carried_masses(np.array([1.0, 1.0]), np.array([1.0, 3.0]), 0.25)
+    (array([0.5, 0.5]), array([0.5, 3.5]))
+    """
+    rows, total, others = _totals(positive, everyone)
+    found = positive * (prevalence * rows / total)
+    return found, found + (everyone - positive) * ((1 - prevalence) * rows / others)
+
+
+def _carried_back(
+    there: MassGradient, positive: FloatArray, everyone: FloatArray, prevalence: float
+) -> MassGradient:
+    """Return how a metric there moves with the masses here: only where each class lies counts."""
+    rows, total, others = _totals(positive, everyone)
+    scales = prevalence * rows / total, (1 - prevalence) * rows / others
+    return MassGradient(
+        there.value,
+        scales[0] * _centred(there.positive, positive / total),
+        scales[1] * _centred(there.negative, (everyone - positive) / others),
+        np.maximum(*scales) * there.rounding,
+    )
+
+
+def _totals(
+    positive: FloatArray, everyone: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the numbers of all rows, of positives and of negatives, in one column each."""
+    rows, total = everyone.sum(axis=-1, keepdims=True), positive.sum(axis=-1, keepdims=True)
+    return rows, total, np.maximum(rows - total, _NOTHING * rows)
+
+
 def _flagged(
-    counts: ScoreCounts,
-    everyone: FloatArray,
-    name: str,
-    threshold: float | None,
-    top: float | None,
+    counts: ScoreCounts, name: str, threshold: float | None, top: float | None
 ) -> FloatArray:
     """Return which part of each cell is flagged."""
     if top is not None:
         return top_parts(counts, top)
     if threshold is None:
         raise InputError(f"{name} needs a threshold; rows with at least this score count")
-    above = np.zeros(len(everyone))
+    above = np.zeros(len(counts.score))
     above[counts.head_cells(threshold)] = 1.0
     return above
 
@@ -180,20 +233,52 @@ def _area(
     max_fpr: float | None,
 ) -> MassGradient:
     """Turn derivatives towards distributions into derivatives by masses."""
-    total, rows = float(positive.sum()), float(everyone.sum())
-    others, mass = max(rows - total, _NOTHING * rows), _masses(positive, everyone)
-    if FACTS[name].family == "loss":
-        found = mean_loss(counts, mass, name)
-    elif name == "partial_roc_auc":
-        found = partial_roc_auc(mass, read_max_fpr(max_fpr))
-    else:
-        found = AREA_GRADIENTS[name](mass)
+    rows, total, others = _totals(positive, everyone)
+    mass = _masses(positive, everyone)
+    found = _influence(counts, mass, name, max_fpr)
     everywhere = _centred(found.everyone, mass.everyone) / rows
-    share, rate = mass.prevalence, float(np.asarray(found.prevalence))
+    share, rate = total / rows, np.asarray(found.prevalence)[..., None]
     by_positive = _centred(found.positive, mass.positive) / total + everywhere
     by_negative = _centred(found.negative, mass.negative) / others + everywhere
     slopes = by_positive + rate * (1 - share) / rows, by_negative - rate * share / rows
-    return MassGradient(found.value, *slopes, _SUMMED * _largest(np.array(slopes), (0, 1)))
+    return MassGradient(found.value, *slopes, _SUMMED * _largest(np.array(slopes), (0, -1)))
+
+
+def _influence(counts: ScoreCounts, mass: Recovered, name: str, max_fpr: float | None) -> Influence:
+    """Return an area or a mean loss with its derivatives towards the distributions."""
+    if name == "average_precision":
+        return _precision_influence(mass)
+    if FACTS[name].family == "loss":
+        return mean_loss(counts, mass, name)
+    if name == "partial_roc_auc":
+        return partial_roc_auc(mass, read_max_fpr(max_fpr))
+    return AREA_GRADIENTS[name](mass)
+
+
+def _mean_precision(mass: Recovered) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return average precision, the precision at each cell, and prevalence over flagged share."""
+    tpr, flagged = np.cumsum(mass.positive, axis=-1), np.cumsum(mass.everyone, axis=-1)
+    share = np.asarray(mass.prevalence)[..., None]
+    inverse = np.divide(share, flagged, out=np.zeros(tpr.shape), where=flagged > 0)
+    precision = np.where(flagged > 0, inverse * tpr, tpr > 0)
+    return (mass.positive * precision).sum(axis=-1), precision, inverse
+
+
+def _precision_influence(mass: Recovered) -> Influence:
+    """Return average precision by plugging in, of several sets at once."""
+    value, precision, inverse = _mean_precision(mass)
+    share = np.asarray(mass.prevalence)
+    # A row adds to recall and flagged share at its own cell and all lower ones.
+    lower_recall, lower_flagged = (
+        np.cumsum((each * mass.positive)[..., ::-1], axis=-1)[..., ::-1]
+        for each in (inverse, inverse * precision)
+    )
+    return Influence(
+        value[()],
+        positive=lower_recall + precision,
+        everyone=-lower_flagged / share[..., None],
+        prevalence=(value / share)[()],
+    )
 
 
 def _largest(values: FloatArray, axis: Any) -> FloatArray:
@@ -204,16 +289,15 @@ def _largest(values: FloatArray, axis: Any) -> FloatArray:
 
 def _masses(positive: FloatArray, everyone: FloatArray) -> Recovered:
     """Return the distributions of positives, negatives and all rows over the cells."""
-    total, rows = positive.sum(axis=-1, keepdims=True), float(everyone.sum())
-    negative, others = everyone - positive, np.maximum(rows - total, _NOTHING * rows)
-    share = total[..., 0] / rows
-    return Recovered(positive / total, negative / others, everyone / rows, share)
+    rows, total, others = _totals(positive, everyone)
+    share = (total / rows)[..., 0][()]
+    return Recovered(positive / total, (everyone - positive) / others, everyone / rows, share)
 
 
 def _centred(influence: Any, mass: FloatArray) -> FloatArray:
     """Return how a distribution's point mass moves the value, since all masses add up to one."""
-    value = np.asarray(influence, dtype=float) + np.zeros(len(mass))
-    return np.asarray(value - mass @ value)
+    value = np.asarray(influence, dtype=float) + np.zeros(mass.shape)
+    return np.asarray(value - (mass * value).sum(axis=-1, keepdims=True))
 
 
 def _point(

@@ -335,7 +335,7 @@ def misfit_words(counts: ScoreCounts, area: float, auc: float, shares: Shares) -
     if shares.given != "unlabeled_prevalence" and purity >= least:
         given, value = shares.stated(counts)
         return (
-            f"{named(given)} {value:.6g} and {named('label_purity')} {purity:.6g} do not fit these "
+            f"{named(given)} {value:.6g} and {named('purity')} {purity:.6g} do not fit these "
             f"scores: they make the ROC AUC {auc:.6g}. The AUC of labelled against unlabeled rows "
             f"is {area:.6g}; {largest_words(counts, shares, purity - least)}"
         )
@@ -348,9 +348,9 @@ def misfit_words(counts: ScoreCounts, area: float, auc: float, shares: Shares) -
         )
     )
     return (
-        f"{named('unlabeled_prevalence')} {share:.6g} and {named('label_purity')} {purity:.6g} do "
+        f"{named('unlabeled_prevalence')} {share:.6g} and {named('purity')} {purity:.6g} do "
         f"not fit these scores: they make the ROC AUC {auc:.6g}. The AUC of labelled against "
-        f"unlabeled rows is {area:.6g}, so {named('label_purity')} - "
+        f"unlabeled rows is {area:.6g}, so {named('purity')} - "
         f"{named('unlabeled_prevalence')} must be at least |2 · {area:.6g} - 1| = {least:.6g}; "
         f"{room}"
     )
@@ -422,7 +422,7 @@ class Misfit:
             within = f" (of {low:.6g} to {high:.6g})"
         what = (
             f"{quantity} would be {self.value:.4g} at {named(given)} "
-            f"{value:.6g}{within} and {named('label_purity')} {shares.label_purity:.6g}"
+            f"{value:.6g}{within} and {named('purity')} {shares.label_purity:.6g}"
         )
         if self.refused and self.errors > CHANCE:
             hint = largest_words(counts, shares, self.find_largest())

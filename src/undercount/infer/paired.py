@@ -20,6 +20,7 @@ from undercount.count.kernel.rows import CellFinder
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.infer import area_gradients as areas
+from undercount.infer.difference import POINTS
 from undercount.infer.flagged_rows import (
     BLOCK,
     Cut,
@@ -379,7 +380,10 @@ class PairRows:
 
 @dataclass(frozen=True)
 class PairFlags:
-    """Rows by what two models say at a cut: a value has what is added for a yes of each model."""
+    """Rows by what two models say at a cut: a value has what is added for a yes of each model.
+
+    Of several metrics at once it has one column a metric.
+    """
 
     rows: SharedRows
     one: int
@@ -402,33 +406,34 @@ class PairFlags:
         """Return the mean among the rows of each kind."""
         one, other = self._rates
         # Not as a product of matrices, which leaves a rounding where the two are alike.
-        return np.asarray(value[0] * one + value[1] * other)
+        flagged = np.multiply.outer(one, value[0]) + np.multiply.outer(other, value[1])
+        return np.asarray(flagged)
 
-    def moments(self, value: FloatArray, weights: Any) -> tuple[float, float]:
+    def moments(self, value: FloatArray, weights: Any) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance under a mixture; `weights` has one entry a kind."""
         means, weights = self.means(value), np.asarray(weights)
-        mean, kinds = float(weights @ means), np.flatnonzero(weights)
+        mean, kinds = weights @ means, np.flatnonzero(weights)
         squares = [self.variance(value, int(k)) + (means[k] - mean) ** 2 for k in kinds]
-        return mean, max(float(weights[kinds] @ squares), 0.0)
+        return mean, np.maximum(weights[kinds] @ np.array(squares), 0.0)
 
-    def variance(self, value: FloatArray, kind: int) -> float:
+    def variance(self, value: FloatArray, kind: int) -> FloatArray:
         """Return the variance among the rows of a kind; 0 if there are none.
 
         From sums over the rows and, if the models flag different ones, over half a row more of
         each of the four answers: neither, only the other, only the one, both.
         """
+        first, second = value
         if self.rows.design.sizes[kind] == 0:
-            return 0.0
+            return np.zeros_like(first)
         one, other, both, flagged, size = self._sums[kind]
-        first, second = float(value[0]), float(value[1])
         total = first * flagged[0] + second * flagged[1]
         squares = first**2 * one + second**2 * other + 2 * first * second * both
         if self._apart:
-            answers = np.array([0.0, second, first, first + second])
-            size += HALF_ROW * len(answers)
-            total += HALF_ROW * float(answers.sum())
-            squares += HALF_ROW * float(answers @ answers)
-        return max(squares / size - (total / size) ** 2, 0.0)
+            answers = [second, first, first + second]  # and neither, which adds nothing
+            size += HALF_ROW * (1 + len(answers))
+            total = total + HALF_ROW * sum(answers)
+            squares = squares + HALF_ROW * sum(answer * answer for answer in answers)
+        return np.asarray(np.maximum(squares / size - (total / size) ** 2, 0.0))
 
     @cached_property
     def _sums(self) -> dict[int, tuple[float, float, float, list[float], float]]:
@@ -470,9 +475,9 @@ class ModelPairs:
     ) -> None:
         self.rows = SharedRows(models) if rows is None else rows
         self.models, self.design = self.rows.models, design or models[0].design
-        # Of each model, metric and cut: every pair that the model is in asks for it.
-        self._influences: dict[tuple[int, str, int], Influence] = {}
-        self._heads: dict[tuple[int, int], HeadCounts] = {}
+        # Of each model and cut: every pair that the model is in asks for it.
+        self._influences: dict[tuple[int, int], Influence] = {}
+        self._errors: dict[tuple[int, int, int], dict[str, float]] = {}
         self.flags: dict[tuple[int, int, int], PairFlags] = {}
 
     def at(self, share: float) -> "ModelPairs":
@@ -540,38 +545,41 @@ class ModelPairs:
 
     def flag_error(self, metric: str, one: int, other: int, cut: int = 0) -> float:
         """Return the standard error of the difference in a metric of the rows that are flagged."""
+        if (one, other, cut) not in self._errors:
+            self._errors[one, other, cut] = self._flag_errors(one, other, cut)
+        return self._errors[one, other, cut][metric]
+
+    def _flag_errors(self, one: int, other: int, cut: int) -> dict[str, float]:
+        """Return the standard errors in every metric of the rows that are flagged, together."""
         if (one, other, cut) not in self.flags:
             self.flags[one, other, cut] = PairFlags(self.rows, one, other, cut)
-        pair = self.flags[one, other, cut]
-        found = [self._known_influence(model, metric, cut) for model in (one, other)]
+        found = [self._known_influence(model, cut) for model in (one, other)]
         parts = {
-            name: np.array([float(getattr(found[0], name)), -float(getattr(found[1], name))])
+            name: np.array(np.broadcast_arrays(*(getattr(each, name) for each in found)))
+            * np.array([[1.0], [-1.0]])
             for name in ("positive", "negative", "everyone")
         }
         slope = found[0].prevalence - found[1].prevalence
         gap = Influence(0.0, **parts, prevalence=slope)
-        return math.sqrt(float(Spread(self.design, pair, gap).variance))
+        variance = Spread(self.design, self.flags[one, other, cut], gap).variance
+        return dict(zip(POINTS, np.sqrt(variance).tolist(), strict=True))
 
-    def _known_influence(self, model: int, metric: str, cut: int) -> Influence:
-        asked = model, metric, cut
-        if asked not in self._influences:
-            self._influences[asked] = self._flag_influence(model, metric, cut)
-        return self._influences[asked]
+    def _known_influence(self, model: int, cut: int) -> Influence:
+        if (model, cut) not in self._influences:
+            heads = HeadCounts(self.models[model].heads[cut], self.design)
+            self._influences[model, cut] = self._flag_influence(heads, self.models[model].cuts[cut])
+        return self._influences[model, cut]
 
-    def _flag_influence(self, place: int, metric: str, cut: int) -> Influence:
+    def _flag_influence(self, heads: HeadCounts, cut: Cut) -> Influence:
         """Return what a flagged row adds; with as many rows flagged as there may be, others leave.
 
         If the flagged share r is fixed, one more row above the cut moves the cut up past others,
         of which a share of positives and negatives goes that is their density there over that of
         all rows.
         """
-        model = self.models[place]
-        if (place, cut) not in self._heads:  # the same for all metrics
-            self._heads[place, cut] = HeadCounts(model.heads[cut], self.design)
-        found = head_spread(self._heads[place, cut], metric).influence
-        densities = model.cuts[cut].densities
+        found, densities = head_spread(heads, POINTS).influence, cut.densities
         if densities is None:
-            return found
+            return replace(found, everyone=np.zeros(len(POINTS)))
         mixing = self.design.mixing
         lost = found.positive * (mixing.positive @ densities)
         lost += found.negative * (mixing.negative @ densities)

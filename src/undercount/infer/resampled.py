@@ -178,7 +178,7 @@ def resample_calculation(
         raise InputError(
             f"the share could be estimated on {len(drawn)} of {n_resamples} resamples only: there "
             "are too few labels for a bootstrap; use "
-            f"{named('prevalence_interval', repr('calibrated'))}"
+            f"{named('interval', repr('calibrated'))}"
         )
     values = np.array(estimated)
     used = values if kind == "bootstrap" else _spread_out(values, shares, confidence_level)

@@ -1,6 +1,6 @@
 """Hold one model's scores as counts, with a way to count its rows once more."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -20,17 +20,21 @@ from undercount.infer.clusters import ClusterRows, Clusters, Codes, read_cluster
 from undercount.infer.counted_clusters import CountedClusters
 from undercount.infer.mixture import design_of
 from undercount.infer.reviews.clusters import ReviewClusters
-from undercount.infer.reviews.verdicts import Reviews, check_scores
+from undercount.infer.reviews.verdicts import Reviews, audit_reviews, check_scores
 from undercount.shares import Sampling
 
 UNLABELED = -1  # as `read_labels` codes it
 PROBE_ROWS = 1000  # of a frame elsewhere, to tell what is wrong with it
+EQUAL = 1e-12  # relative difference of weights that only rounding tells apart
 
 
 def take_column(frame: Any, argument: str, column: Any) -> Any:
     """Take a column out of a frame, or covariates side by side, if they were named."""
-    several = argument == "covariates" and isinstance(column, list) and bool(column)
-    if several and all(isinstance(each, str) for each in column):
+    several = isinstance(column, list | tuple) and bool(column)
+    named_columns = several and all(isinstance(name, str) for name in column)
+    if argument == "features" and named_columns:
+        return {name: take_column(frame, argument, name) for name in column}
+    if argument == "covariates" and named_columns:
         return np.column_stack([take_column(frame, argument, each) for each in column])
     if not isinstance(column, str):
         return column
@@ -67,7 +71,9 @@ class ScoredRows:
         backend: str = "",
     ) -> "ScoredRows":
         """Take counts, with the clusters that they know of."""
-        clusters = None if counts.clusters is None else CountedClusters(counts.clusters)
+        counts, clusters = without_equal_weights(counts), None
+        if counts.clusters is not None and counts.clusters.n_clusters < counts.n_rows:
+            clusters = CountedClusters(counts.clusters)
         return cls(counts, threshold, recount, backend, clusters)
 
     def rows(self, argument: str) -> "RecountableRows":
@@ -81,12 +87,30 @@ class ScoredRows:
             argument=argument,
         )
 
+    @property
+    def cluster_codes(self) -> Codes | None:
+        """The number of each row's cluster; None where rows are independent."""
+        return None if self.clusters is None else cast("ClusterRows", self.clusters).by_row
+
+    def keeping_apart(self, knots: Iterable[float]) -> "ScoredRows":
+        """Return the model with rows in memory counted so that some scores are kept apart."""
+        rows = self.recount
+        if not isinstance(rows, RecountableRows) or set(knots) <= set(rows.knots):
+            return self
+        rows = replace(rows, knots=(*rows.knots, *knots))
+        return replace(self, counts=rows([]), recount=rows)
+
     def with_clusters(self, cluster: Any) -> "ScoredRows":
-        """Return the model with its rows by cluster, if clusters are named."""
+        """Return the model with its rows by cluster, if some of them share one.
+
+        Rows that are a cluster each are independent rows.
+        """
         if cluster is None:
             return self
         rows = self.rows("cluster")
         codes = read_clusters(cluster, len(rows.labels))
+        if len(np.unique(codes)) == len(codes):
+            return self
         return replace(self, clusters=ClusterRows.of(rows.labels, rows.scores, codes, rows.weights))
 
     def counts_for_share(self, sampling: Sampling) -> ScoreCounts:
@@ -101,14 +125,43 @@ class ScoredRows:
         if self.clusters is None:
             return None
         rows = self.rows("cluster")
-        codes = cast("Codes", cast("ClusterRows", self.clusters).by_row)
+        codes = cast("Codes", self.cluster_codes)
         return ReviewClusters.of(rows.labels, rows.scores, codes, reviews)
+
+    def audit(self, *, by_cluster: bool) -> tuple[Reviews, ReviewClusters | None]:
+        """Return the known rows as an audit, and whose each row is, if rows come in clusters.
+
+        `by_cluster` says that whole clusters were drawn.
+        """
+        if self.clusters is None and by_cluster:
+            raise InputError(
+                f"an audit of whole clusters needs {named('cluster')}", argument="cluster"
+            )
+        if self.clusters is None and not self.counts.weighted:
+            return audit_reviews(self.counts), None
+        if self.clusters is None and not isinstance(self.recount, RecountableRows):
+            return audit_reviews(self.counts), None  # says what it lacks
+        rows = self.rows("cluster" if self.clusters is not None else "sample_weight")
+        reviews = audit_reviews(self.counts, (rows.labels, rows.scores, rows.weights))
+        if self.clusters is None:
+            return reviews, None
+        codes = cast("Codes", cast("ClusterRows", self.clusters).by_row)
+        about = rows.labels, rows.scores, codes
+        return reviews, ReviewClusters.of_audit(*about, drawn_whole=by_cluster)
 
     def reviews_of(self, reviews: Reviews) -> Reviews:
         """Return the reviews, whose scores must be those of these rows."""
+        reviews = self.weigh_reviews(reviews)
         if not isinstance(self.recount, RecountableRows):
             return reviews
         return check_scores(reviews, self.recount.scores)
+
+    def weigh_reviews(self, reviews: Reviews) -> Reviews:
+        """Return the reviews without weights that are all equal, if the rows have none either."""
+        weight = reviews.weight
+        if weight is None or self.counts.weighted or np.ptp(weight) > EQUAL * weight.max():
+            return reviews
+        return replace(reviews, weight=None)
 
 
 @dataclass(frozen=True)
@@ -141,6 +194,37 @@ class RecountableRows:
         return replace(self, compact=False)([])
 
 
+def read_row_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
+    """Return the weight of each row; None where all are equal, which says no more than none."""
+    if sample_weight is None:
+        return None
+    weights = np.array(read_weights(sample_weight, n_rows))
+    return None if np.ptp(weights) <= EQUAL * weights.max() else weights
+
+
+def without_equal_weights(counts: ScoreCounts) -> ScoreCounts:
+    """Return counts of rows that all weigh the same as numbers of rows.
+
+    Squares of weights add up to no less than the square of their mean for each row, and to that
+    only if all are equal.
+    """
+    if not counts.weighted or counts.rows is None:
+        return counts
+    number, total, squares = counts.rows.sum(), counts.n_rows, sum(counts.squared_weight)
+    if not squares * number <= total * total * (1 + EQUAL):
+        return counts
+    positive, negative, unlabeled = counts.rows
+    sizes = float(positive.sum()), float(negative.sum()), float(unlabeled.sum())
+    return replace(
+        counts,
+        positive=positive,
+        negative=negative,
+        unlabeled=unlabeled,
+        squared_weight=sizes,
+        rows=None,
+    )
+
+
 def count_model(
     y: Any,
     score: Any,
@@ -169,7 +253,7 @@ def count_model(
         return ScoredRows(rows([]), threshold, rows)
     labels, scores = read_pair(y, score, unlabeled, sample_weight=sample_weight)
     scores = np.array(scores)
-    weights = None if sample_weight is None else np.array(read_weights(sample_weight, len(scores)))
+    weights = read_row_weights(sample_weight, len(scores))
     # A check asks for rows just below the threshold.
     knots = (*_knots(knots_of, scores), *own, *rounded_knots(scores, threshold))
     rows = RecountableRows(labels, scores, weights, knots, compact)
@@ -188,12 +272,12 @@ def keep_apart(
     return lambda scores: [*knots_of(scores), *further]
 
 
-def reviewed_scores(scores: NDArray[Any], reviews: Reviews) -> list[float]:
-    """Return what a model scores the reviewed rows, unless the plan goes by these scores itself."""
+def reviewed_knots(scores: NDArray[Any], reviews: Reviews) -> FloatArray:
+    """Return what keeps reviewed rows apart from their neighbours by another model's scores."""
     rows = np.asarray(reviews.rows)[reviews.answered]
     rows = rows[rows < len(scores)]  # rows that are not there are refused where verdicts are read
     own = scores[rows].astype(np.float64)
-    return [] if np.array_equal(own, reviews.score[reviews.answered]) else own.tolist()
+    return np.concatenate([reviews.design.edges, own, np.nextafter(own, np.inf)])
 
 
 @dataclass(frozen=True)
@@ -247,6 +331,8 @@ def count_column(
         head = take_columns(frame, names, most=PROBE_ROWS)
         read_pair(head[names[0]], head[score], unlabeled)  # says so if they changed places
         raise
+    if weight is not None and without_equal_weights(counts) is not counts:
+        rows = replace(rows, columns={**rows.columns, "weight": None})
     return ScoredRows.of_counts(counts, threshold, rows, backend_of(frame))
 
 

@@ -17,9 +17,10 @@ from undercount.errors import (
     read_threshold,
     real_number,
 )
+from undercount.infer.area_gradients import average_precisions, unbiased_average_precision
 from undercount.infer.heads import HeadCounts, top_heads
 from undercount.infer.labelling_bias import BIASED_AREAS, bias_ends, largest_bias
-from undercount.infer.mixture import LABELLED, Target, design_of, mixture_curve
+from undercount.infer.mixture import Target, design_of, mixture_curve
 from undercount.metric_facts import FACTS
 from undercount.shares import Shares
 
@@ -58,6 +59,9 @@ def metric_value(
         return float(point.metric(metric, beta))
     if metric in AREAS and shares.label_purity == 1:
         counts = counts.canonical
+    if metric == "average_precision":
+        design = design_of(counts, shares, shares.sampling, "dataset")
+        return unbiased_average_precision(counts, design)
     curve = mixture_curve(counts, shares, clean=False)
     if metric in AREAS:
         return float(getattr(curve, metric))
@@ -77,32 +81,27 @@ def largest_share(counts: ScoreCounts, label_purity: float = 1.0) -> float:
 
 
 class AreaSums:
-    """Sums over the cells from which the areas follow at any share and purity at once.
+    """Sums over the cells from which areas of ranks follow at any share and purity at once.
 
     The rates of positives, negatives and all rows are sums of the three observed ones, with the
     same weights in every cell, and each area is a sum of products of two rates.
     """
 
     def __init__(self, counts: ScoreCounts, shares: Shares) -> None:
+        self.counts = counts
         self.design = design_of(counts, shares, shares.sampling, "population")
         positive, negative, unlabeled = counts.cumulative()
         rates = np.stack([heads / (heads[-1] or 1.0) for heads in (positive, unlabeled, negative)])
-        steps, ends = np.diff(rates), rates[:, 1:]
-        flagged = self.design.mixing.everyone @ ends
-        inverse = np.divide(1.0, flagged, out=np.zeros_like(flagged), where=flagged > 0)
-        self._trapezoids = (ends + rates[:, :-1]) / 2 @ steps.T
-        self._precisions = ends * inverse @ steps.T
-        # Labelled rows drawn apart may score above every row of the target: precision is 1 there.
-        self._unflagged = float(ends[LABELLED][flagged == 0].max(initial=0.0))
+        self._trapezoids = (rates[:, 1:] + rates[:, :-1]) / 2 @ np.diff(rates).T
 
     def at(self, metric: str, share: Any, purity: Any) -> FloatArray:
         """Return an area at each share of positives among the unlabeled rows."""
+        if metric == "average_precision":
+            purities = np.broadcast_to(purity, np.shape(share))
+            return average_precisions(self.counts, self.design, share, purities)
         given = {"given": "unlabeled_prevalence", "value": share, "label_purity": purity}
         mixing = replace(self.design, **given).mixing
         tpr = mixing.positive
-        if metric == "average_precision":
-            found = mixing.prevalence * np.sum(tpr * (self._precisions @ tpr), axis=0)
-            return np.asarray(found + (mixing.prevalence > 0) * tpr[LABELLED] * self._unflagged)
         if metric == "lift_auc":
             return np.asarray(tpr.T @ self._trapezoids @ mixing.everyone)
         return np.asarray(np.sum(tpr * (self._trapezoids @ mixing.negative), axis=0))

@@ -94,6 +94,55 @@ class SharedLabels:
         return np.asarray(np.sqrt(np.maximum(chance + share - 2 * common, 0.0)))
 
 
+# A share from elsewhere, which the labels' own chance is not in.
+NOT_SHARED = SharedLabels(np.zeros(()), np.zeros(()))
+
+
+def over_share(
+    value: Any,
+    interval: tuple[Any, Any],
+    ends: Sequence[Any],
+    shared: SharedLabels = NOT_SHARED,
+    cut: tuple[Any, Any] = (False, False),
+) -> tuple[FloatArray, FloatArray]:
+    """Return an interval that holds the error of an estimated share too, of one value or many.
+
+    The distance to the value at either end of the share's interval and that to the end of the
+    interval at the share itself add in squares, each side by itself (Zou and Donner's MOVER). A
+    slope would carry a wide interval of the share far outside what its ends allow.
+
+    Parameters
+    ----------
+    value, interval : array, pair of arrays
+        The estimate at the share in use, with the interval that it has there.
+    ends : pair of arrays
+        The values at both ends of the share's interval, in any order.
+    shared : SharedLabels
+        What the labels do to share and value alike.
+    cut : pair
+        Whether the lower and the upper end had to be pulled into the metric's range.
+
+    Notes
+    -----
+    Assumes: the error of the share is independent of the chance of the labels but for what is
+    `shared`, and its interval has the same confidence level.
+    Wrong when: few rows are labelled and the share hangs on the same few.
+
+    Examples
+    --------
+    >>> from undercount.infer.shared_labels import over_share
+    >>> [round(float(end), 4) for end in over_share(0.5, (0.47, 0.54), (0.46, 0.53))]
+    [0.45, 0.55]
+    """
+    moves = value - np.fmin(*ends), np.fmax(*ends) - value
+    falls, rises = (np.where(np.isnan(move), 0.0, move) for move in moves)  # nowhere to go
+    low, high = interval
+    return (
+        value - shared.reach(value - low, falls, cut=cut[0]),
+        value + shared.reach(high - value, rises, cut=cut[1]),
+    )
+
+
 def cut_sides(raw: Any, ends: Any) -> tuple[Any, Any]:
     """Tell whether the lower and the upper of a metric's two ends had to be pulled into its range.
 

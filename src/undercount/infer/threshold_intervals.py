@@ -6,7 +6,7 @@ squares, each side by itself (Zou and Donner's MOVER), so that no limit leaves t
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias, cast
@@ -40,12 +40,13 @@ from undercount.infer.mixture import (
     MixtureDesign,
 )
 from undercount.infer.variance import Found
-from undercount.metric_facts import FACTS, MetricFacts
+from undercount.metric_facts import FACTS
 from undercount.shares import clip_purity, clip_share
 
 Pair: TypeAlias = tuple[RatePoint, RatePoint]
 Limits: TypeAlias = tuple[FloatArray, FloatArray]
 NO_ERRORS = (0.0, 0.0)
+_LEAST = 1e-300  # of a standard error that something is divided by
 _ROUNDING = 1e-12
 _MOST_Z = 1e50  # instead of infinity, which one cluster would need: its square has room too
 
@@ -63,10 +64,13 @@ class RateLimits:
         return [self.base, self.base.capped(), *itertools.chain(*self.pairs)]
 
 
-def threshold_estimate(
+Form: TypeAlias = Callable[[HeadCounts, float, IntervalKind], RateLimits]
+
+
+def threshold_estimates(
     counts: ScoreCounts,
     design: MixtureDesign,
-    name: str,
+    names: Sequence[str],
     *,
     threshold: float | None,
     top: float | None = None,
@@ -75,45 +79,74 @@ def threshold_estimate(
     kind: IntervalKind,
     errors: tuple[float, float],
     known: Limits | None = None,
-) -> Found:
-    """Return a threshold metric with its interval; `errors` are those of share and purity.
+) -> list[Found]:
+    """Return threshold metrics with intervals; `errors` are those of share and purity.
 
-    `known` are limits that hold whatever is hidden, where the design does not know them.
+    Metrics that are made alike are read together. `known` are limits that hold whatever is hidden,
+    where the design does not know them.
     """
     if top is None:
         heads = HeadCounts.at(counts, design, cast("float", threshold))
     else:
         heads = top_heads(counts, design, top)
-    plain = design.pure and "prevalence" not in FACTS[name].needs
-    if plain:  # whatever the prevalence
-        errors = (0.0, errors[1])
-    value, low, high = threshold_interval(
-        heads,
-        name,
-        confidence_level=confidence_level,
-        kind=kind,
-        beta=beta,
-        errors=errors,
-        known=known,
-    )
-    if name == "predicted_positive_rate":
-        variance = _flagged_variance(heads)
-    elif _is_top_share(heads):
-        variance = (float(high - low) / (2 * two_sided_z(confidence_level))) ** 2
+    alike: dict[Any, list[str]] = {}
+    for name in names:
+        plain = design.pure and "prevalence" not in FACTS[name].needs
+        alike.setdefault((plain, _form_of(heads, name), FACTS[name].scale == "log"), []).append(
+            name
+        )
+    found: dict[str, Found] = {}
+    for (plain, *_), group in alike.items():
+        own = (0.0, errors[1]) if plain else errors  # whatever the prevalence
+        parts = threshold_interval(
+            heads,
+            group,
+            confidence_level=confidence_level,
+            kind=kind,
+            beta=beta,
+            errors=own,
+            known=known,
+        )
+        deviations = _deviations(heads, group, own, beta, parts, confidence_level)
+        raw = read_metric([heads.point], group, beta)[0]
+        method = method_name(design, kind)
+        numbers = np.transpose(np.broadcast_arrays(*parts, deviations, raw)).tolist()
+        for name, (value, low, high, error, other) in zip(group, numbers, strict=True):
+            off, misfit = abs(other - value), None
+            if not plain and off > TOLERANCE * max(1.0, abs(value)):
+                misfit = _misfit(heads, name, other, off / max(error, _LEAST), own)
+            found[name] = Found(value, low, high, error, method, misfit)
+    return [found[name] for name in names]
+
+
+def threshold_estimate(
+    counts: ScoreCounts, design: MixtureDesign, name: str, **options: Any
+) -> Found:
+    """Return a threshold metric with its interval, by the options of `threshold_estimates`."""
+    return threshold_estimates(counts, design, [name], **options)[0]
+
+
+def _deviations(
+    heads: HeadCounts,
+    names: Sequence[str],
+    errors: tuple[float, float],
+    beta: float,
+    parts: tuple[FloatArray, FloatArray, FloatArray],
+    confidence_level: float,
+) -> FloatArray:
+    """Return the standard errors of metrics that are made alike."""
+    if _is_top_share(heads):
+        errors_of_all = (parts[2] - parts[1]) / (2 * two_sided_z(confidence_level))
     else:
-        moves = head_spread(heads, name, beta)
+        moves = head_spread(heads, names, beta)
         # A rate next to 0 below a ratio, or labels that are all tied: the error has no end.
         with np.errstate(over="ignore", divide="ignore"):
-            variance = float(moves.variance)
-            variance += moves.from_shares(errors) if any(errors) else 0.0
-    return Found(
-        float(value),
-        float(low),
-        float(high),
-        math.sqrt(variance),
-        method_name(design, kind),
-        None if plain else _misfit(float(value), heads, name, beta, errors, math.sqrt(variance)),
-    )
+            added = moves.from_shares(errors) if any(errors) else 0.0
+            errors_of_all = np.sqrt(moves.variance + added)
+    if "predicted_positive_rate" not in names:
+        return np.asarray(errors_of_all)
+    flagged = np.array([name == "predicted_positive_rate" for name in names])
+    return np.where(flagged, math.sqrt(_flagged_variance(heads)), errors_of_all)
 
 
 def intervals_at_shares(
@@ -149,7 +182,7 @@ def intervals_at_shares(
 
 def threshold_interval(
     counts: HeadCounts,
-    name: str,
+    names: str | Sequence[str],
     *,
     confidence_level: float,
     kind: IntervalKind = "wilson",
@@ -159,34 +192,45 @@ def threshold_interval(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return value and interval of a threshold metric, for one threshold or for many at once.
 
-    `errors` are those of share and purity, each one number or an array like the heads. For these
-    very rows value and interval end where their labels rule values out, whatever the shares;
-    `known` are such limits where the design does not know the labels themselves.
+    Or of several metrics at one threshold that are made alike. `errors` are those of share and
+    purity, each one number or an array like the heads. For these very rows value and interval end
+    where their labels rule values out, whatever the shares; `known` are such limits where the
+    design does not know the labels themselves.
     """
-    design, facts = counts.design, FACTS[name]
-    limits = rate_limits(counts, name, confidence_level=confidence_level, kind=kind)
+    design = counts.design
+    limits = rate_limits(counts, names, confidence_level=confidence_level, kind=kind)
     points = limits.points
     if any(np.any(error) for error in errors):
         more = _share_pairs(counts, errors, two_sided_z(confidence_level))
         points = [*points, *itertools.chain(*more)]
-    middle, value, *ends = read_metric(points, name, beta)
+    middle, value, *ends = read_metric(points, names, beta)
     if design.counted and design.pure:
-        known = certain_limits(counts, name, beta)
+        known = certain_limits(counts, names, beta)
     if known is None:
-        return value, *combine(middle, ends, facts, near=value)
+        return value, *combine(middle, ends, names, near=value)
     inside = np.asarray(np.clip(value, *known))
     with np.errstate(invalid="ignore"):  # an infinite ratio is itself
         inside = np.where(np.abs(inside - value) > _ROUNDING, inside, value)
-    return inside, *combine(middle, ends, facts, known, near=inside)
+    return inside, *combine(middle, ends, names, known, near=inside)
+
+
+def metric_range(names: str | Sequence[str]) -> tuple[Any, Any]:
+    """Return the least and the largest value of a metric, or of each of several."""
+    if isinstance(names, str):
+        return FACTS[names].range
+    least, most = np.array([FACTS[name].range for name in names]).T
+    return least, most
 
 
 def rate_limits(
-    counts: HeadCounts, name: str, *, confidence_level: float, kind: IntervalKind = "wilson"
+    counts: HeadCounts,
+    names: str | Sequence[str],
+    *,
+    confidence_level: float,
+    kind: IntervalKind = "wilson",
 ) -> RateLimits:
     """Return the sources of chance that matter for a metric under the counts' design."""
-    form = next(form for applies, form in _FORMS if applies(counts.design, name))
-    if _is_top_share(counts):
-        form = _top_share
+    form = _form_of(counts, names if isinstance(names, str) else names[0])
     asked = form, confidence_level, kind
     found: RateLimits | None = counts.limits.get(asked)
     if found is None:
@@ -194,10 +238,17 @@ def rate_limits(
     return found
 
 
+def _form_of(counts: HeadCounts, name: str) -> Form:
+    """Return which form of limits serves a metric."""
+    if _is_top_share(counts):
+        return _top_share
+    return next(form for applies, form in _FORMS if applies(counts.design, name))
+
+
 def combine(
     middle: FloatArray,
     ends: list[FloatArray],
-    facts: MetricFacts,
+    names: str | Sequence[str],
     limits: Limits | None = None,
     near: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
@@ -208,8 +259,8 @@ def combine(
     and the end on its side is that of an estimate which passed it. Where the estimate or one of the
     limits is 0/0 or infinite by division by 0, nothing is known.
     """
-    unbounded = facts.scale == "log"
-    least, most = limits or facts.range
+    unbounded = FACTS[names if isinstance(names, str) else names[0]].scale == "log"
+    least, most = limits or metric_range(names)
     near = middle if near is None else near
     below: Any = 0.0
     above: Any = 0.0
@@ -527,13 +578,7 @@ _RECALL_LIKE = frozenset(
 )
 # Which form serves which metric: the first whose condition holds. In a population, recall-like
 # metrics do better by the rates of each kind of rows than by the labels on either side.
-_FORMS: tuple[
-    tuple[
-        Callable[[MixtureDesign, str], bool],
-        Callable[[HeadCounts, float, IntervalKind], RateLimits],
-    ],
-    ...,
-] = (
+_FORMS: tuple[tuple[Callable[[MixtureDesign, str], bool], Form], ...] = (
     (lambda design, name: design.pure and "prevalence" not in FACTS[name].needs, _plain),
     (
         lambda design, name: (
@@ -550,21 +595,18 @@ _FORMS: tuple[
 
 
 def certain_limits(
-    counts: HeadCounts, name: str, beta: float = 1.0
+    counts: HeadCounts, names: str | Sequence[str], beta: float = 1.0
 ) -> tuple[FloatArray, FloatArray]:
     """Return the limits of a metric of these rows that hold whatever the unlabeled rows are.
 
     Rows labelled positive are positive, those labelled negative are not. Every metric moves one
     way with the true positives and the other way with the false negatives, so it is extreme where
-    all unlabeled rows speak for the classifier, or all against it.
+    all unlabeled rows speak for the classifier, or all against it. Where a corner is 0/0 nothing
+    is certain.
     """
-    return _extremes(read_metric(_corners(counts), name, beta), FACTS[name])
-
-
-def _extremes(corners: list[FloatArray], facts: MetricFacts) -> tuple[FloatArray, FloatArray]:
-    """Return the least and the largest of two; where a corner is 0/0 nothing is certain."""
+    corners = read_metric(_corners(counts), names, beta)
     least, most = (
-        [np.where(np.isnan(end), limit, end) for end in corners] for limit in facts.range
+        [np.where(np.isnan(end), limit, end) for end in corners] for limit in metric_range(names)
     )
     return np.fmin(*least), np.fmax(*most)
 
@@ -619,22 +661,14 @@ def _flagged_variance(heads: HeadCounts) -> float:
 
 
 def _misfit(
-    value: float,
-    heads: HeadCounts,
-    name: str,
-    beta: float,
-    share_errors: tuple[float, float],
-    error: float,
-) -> Misfit | None:
+    heads: HeadCounts, name: str, raw: float, own: float, share_errors: tuple[float, float]
+) -> Misfit:
     """Say how far the recovered rates are outside [0, 1], or the metric outside what is possible.
 
-    Rates alone do not know the rows labelled negative. Nothing is said where it does not matter
-    for the metric.
+    Rates alone do not know the rows labelled negative. `raw` is the metric of the rates as they
+    are, `own` its distance in standard errors from what is possible.
     """
     point = heads.point
-    raw = float(point.metric(name, beta))
-    if not abs(raw - value) > TOLERANCE * max(1.0, abs(value)):
-        return None
     rates = {"tpr": float(point.tpr), "fpr": float(point.fpr)}
     beyond = {rate: max(-found, found - 1, 0.0) for rate, found in rates.items()}
     worst = max(beyond, key=lambda rate: beyond[rate])
@@ -642,12 +676,11 @@ def _misfit(
     def largest() -> float:
         return _largest_share(heads)
 
-    own = abs(raw - value) / max(error, 1e-300)
     if beyond[worst] <= TOLERANCE:
         return Misfit(name, raw, own, largest, refused=False)
     moves = head_spread(heads, worst)
-    variance = float(moves.variance) + (moves.from_shares(share_errors) if any(share_errors) else 0)
-    errors = beyond[worst] / max(math.sqrt(variance), 1e-300)
+    variance = moves.variance + (moves.from_shares(share_errors) if any(share_errors) else 0.0)
+    errors = beyond[worst] / max(math.sqrt(variance), _LEAST)
     return Misfit(f"the {worst} at this threshold", rates[worst], errors, largest)
 
 

@@ -244,7 +244,9 @@ class HeadRows:
 
     def means(self, value: Any) -> FloatArray:
         """Return the mean among the rows of each kind."""
-        return np.asarray(value * np.clip(self.rates, 0.0, 1.0))
+        rates = np.clip(self.rates, 0.0, 1.0)
+        several = np.ndim(value) - rates.ndim + 1  # functions of the rows of one threshold
+        return np.asarray(value * rates.reshape(rates.shape + (1,) * max(several, 0)))
 
 
 @dataclass(frozen=True)
@@ -344,13 +346,13 @@ class Spread:
                 found[block] += share * part[block]
         return found
 
-    def from_shares(self, errors: tuple[float, float]) -> float:
+    def from_shares(self, errors: tuple[float, float]) -> Any:
         """Return the variance that standard errors of share and purity add."""
-        added = 0.0
+        added: Any = 0.0
         for name, error in zip(("share_slope", "purity_slope"), errors, strict=True):
             if error > 0:
-                move = float(getattr(self, name)) * error
-                added += move * move  # of too large a number this is infinite, a power an error
+                move = getattr(self, name) * error
+                added = added + move * move
         return added
 
     @cached_property

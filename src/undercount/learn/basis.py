@@ -60,12 +60,12 @@ class GaussianBasis:
 
 def squared_distances(rows: Any, centres: Any) -> FloatArray:
     """Return |row - centre|² by one matrix product, never below zero."""
-    found = dense(safe_sparse_dot(rows, centres.T, dense_output=True))
-    found *= -2
-    found += row_norms(rows, squared=True)[:, None]
-    found += row_norms(centres, squared=True)
-    np.maximum(found, 0, out=found)
-    return found
+    distances = dense(safe_sparse_dot(rows, centres.T, dense_output=True))
+    distances *= -2
+    distances += row_norms(rows, squared=True)[:, None]
+    distances += row_norms(centres, squared=True)
+    np.maximum(distances, 0, out=distances)
+    return distances
 
 
 def dense(rows: Any) -> FloatArray:

@@ -52,10 +52,10 @@ def fit_calibration(
         fit = upper @ np.log(seen) + lower @ np.log1p(-np.minimum(seen, 1 - TINY))
         return float(-fit + (slope**2 + offset**2) / (2 * PRIOR_SPREAD**2))
 
-    found = minimize(
+    optimum = minimize(
         cost, np.array([1.0, 0.0]), method="L-BFGS-B", bounds=[(LEAST_SLOPE, None), (None, None)]
     )
-    slope, offset = found.x
+    slope, offset = optimum.x
     return Calibration(float(slope / spread), float(offset - slope * centre / spread))
 
 

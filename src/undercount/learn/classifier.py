@@ -237,12 +237,12 @@ def check_parameters(estimator: Any) -> None:
 def read_share(name: str, value: Any) -> float:
     """Return a share of positives as a float in [0, 1); an Estimate gives its value."""
     try:
-        found = float(value)
+        share = float(value)
     except (TypeError, ValueError):
-        found = float("nan")
-    if not 0 <= found < 1:
+        share = float("nan")
+    if not 0 <= share < 1:
         raise InputError(f"{name} must be a share of at least 0 and below 1; got {value!r}")
-    return found
+    return share
 
 
 def _check_whole(name: str, value: Any, least: int) -> None:

@@ -80,10 +80,10 @@ class PUAUCClassifier(PairwiseClassifier):
 
     def _prepare(self, rows: TrainingRows, rng: np.random.Generator) -> None:
         if self.unlabeled_prevalence is not None:
-            found = read_share("unlabeled_prevalence", self.unlabeled_prevalence)
+            share = read_share("unlabeled_prevalence", self.unlabeled_prevalence)
         else:
-            found = _estimate_share(rows, self.sampling, int(rng.integers(2**31)))
-        self.unlabeled_prevalence_ = found
+            share = _estimate_share(rows, self.sampling, int(rng.integers(2**31)))
+        self.unlabeled_prevalence_ = share
 
     def _loss(self, labelled: PairMoments, others: PairMoments) -> PairLoss:
         # Sakai et al. 2018, PU-AUC risk, times 1 - a; a row paired with itself counts as a pair.
@@ -108,5 +108,5 @@ def _estimate_share(rows: TrainingRows, sampling: str, seed: int) -> float:
     score = out_of_fold_scores(
         y, rows.X, model, n_folds=rows.n_folds, unlabeled=-1, random_state=seed
     )
-    found = Consensus(sampling=sampling).fit(y, score, unlabeled=-1)
-    return float(min(found.unlabeled_prevalence_, LARGEST_SHARE))
+    consensus = Consensus(sampling=sampling).fit(y, score, unlabeled=-1)
+    return float(min(consensus.unlabeled_prevalence_, LARGEST_SHARE))

@@ -109,10 +109,10 @@ class PUAULClassifier(PairwiseClassifier):
     def _read_prevalence(self, labelled_share: float) -> float | None:
         if self.prevalence is None:
             return None
-        found = read_share("prevalence", self.prevalence)
-        if self.sampling == "single-sample" and found < labelled_share:
+        prevalence = read_share("prevalence", self.prevalence)
+        if self.sampling == "single-sample" and prevalence < labelled_share:
             raise InputError(
                 f"prevalence must be at least the share of labelled positives"
-                f" {labelled_share:.4g}; got {found:.4g}"
+                f" {labelled_share:.4g}; got {prevalence:.4g}"
             )
-        return found
+        return prevalence

@@ -86,7 +86,7 @@ def _hint(classes: NDArray[Any]) -> str:
 def _has_missing(labels: NDArray[Any]) -> bool:
     if labels.dtype.kind == "f":
         return bool(np.isnan(labels).any())
-    return labels.dtype.kind == "O" and any(each is None or each != each for each in labels)  # noqa: PLR0124 - NaN
+    return labels.dtype.kind == "O" and any(label is None or label != label for label in labels)  # noqa: PLR0124 - NaN
 
 
 def check_sizes(labelled: BoolArray, weight: FloatArray) -> None:
@@ -97,8 +97,8 @@ def check_sizes(labelled: BoolArray, weight: FloatArray) -> None:
     n_others = labelled.size - n_labelled
     if min(n_labelled, n_others) < LEAST:
         raise InputError(
-            f"there must be at least {LEAST} rows of either class with a weight above zero; got"
-            f" {n_labelled} positive and {n_others} unlabeled (n_samples = {labelled.size})"
+            f"there must be at least {LEAST} rows of either class with a weight above zero; "
+            f"got {n_labelled} positive and {n_others} unlabeled (n_samples = {labelled.size})"
         )
 
 
@@ -163,13 +163,13 @@ class TrainingRows:
     ) -> list[tuple[PairMoments, PairMoments]]:
         """Return (labelled, other) moments of each fold, in one pass."""
         group = 2 * self.fold + self.labelled
-        found = [PairMoments.none(n_functions) for _ in range(2 * self.n_folds)]
+        folds = [PairMoments.none(n_functions) for _ in range(2 * self.n_folds)]
         for part, values in blocks:
             for place in range(2 * self.n_folds):
                 chosen = np.flatnonzero(group[part] == place)
                 if chosen.size:
-                    found[place] += PairMoments.of(values[chosen], self.weight[part][chosen])
-        return [(found[2 * fold + 1], found[2 * fold]) for fold in range(self.n_folds)]
+                    folds[place] += PairMoments.of(values[chosen], self.weight[part][chosen])
+        return [(folds[2 * fold + 1], folds[2 * fold]) for fold in range(self.n_folds)]
 
     def held_out_scores(
         self, blocks: Iterable[Block], solved: list[tuple[FloatArray, FloatArray]]

@@ -92,17 +92,17 @@ def _solve(
 
     The loss leaves the intercept open; a mean score of zero makes the folds comparable.
     """
-    found = RidgePath.of(loss(*moments), root).solve(penalties)
-    return found, -(moments[0] + moments[1]).mean @ found
+    solutions = RidgePath.of(loss(*moments), root).solve(penalties)
+    return solutions, -(moments[0] + moments[1]).mean @ solutions
 
 
 def _area(rows: TrainingRows, score: FloatArray, *, with_self: bool) -> float:
     """Average the areas within the folds, each ranked by one model."""
     areas, weights = [], []
     for fold in range(rows.n_folds):
-        held = rows.fold == fold
-        labelled, weight = rows.labelled[held], rows.weight[held]
-        areas.append(lift_area(labelled, score[held], weight, with_self=with_self))
+        held_out = rows.fold == fold
+        labelled, weight = rows.labelled[held_out], rows.weight[held_out]
+        areas.append(lift_area(labelled, score[held_out], weight, with_self=with_self))
         weights.append(float(weight[labelled].sum()))
     return float(np.average(areas, weights=weights))
 

@@ -180,8 +180,8 @@ def likelihood_elbow(
     best = int(np.flatnonzero(gain >= gain.max() * (1 - 1e-9) - 1e-12)[-1])
     # A curve that only flattens has no elbow: it falls from the start. (The published rule picks
     # rounding noise there.)
-    found = gain[best] > NO_GAIN and height[best] <= highest
-    return float(share[best + WINDOW - 1] if found else share[0])
+    bends = gain[best] > NO_GAIN and height[best] <= highest
+    return float(share[best + WINDOW - 1] if bends else share[0])
 
 
 @lru_cache(maxsize=2)

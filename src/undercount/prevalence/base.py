@@ -25,10 +25,7 @@ from undercount.prevalence.inputs import (
     warn_about_size,
 )
 from undercount.prevalence.low_end import SCORES_ALONE
-from undercount.prevalence.ranks import (
-    merge_cells,
-    split_merged_cells,
-)
+from undercount.prevalence.ranks import merge_cells, split_merged_cells
 from undercount.shares import SAMPLINGS
 
 if TYPE_CHECKING:
@@ -200,7 +197,7 @@ def estimator(cls: type[Method]) -> type[Method]:
     (True, True)
     """
     own = cls.__doc__
-    made = dataclass(eq=False, repr=False, kw_only=True)(cls)
+    decorated = dataclass(eq=False, repr=False, kw_only=True)(cls)
     if own and PrevalenceEstimator.__doc__ and not cls.__name__.startswith("_"):
         sections = _split_sections(own)
         for title, shared in _split_sections(PrevalenceEstimator.__doc__).items():
@@ -210,8 +207,8 @@ def estimator(cls: type[Method]) -> type[Method]:
         parts = [_write_section(title, sections[title]) for title in order if title in sections]
         if "Examples" not in sections:
             parts.append(_EXAMPLE.format(name=cls.__name__))
-        made.__doc__ = "\n\n".join(parts)
-    return made
+        decorated.__doc__ = "\n\n".join(parts)
+    return decorated
 
 
 def _split_sections(doc: str) -> dict[str, str]:
@@ -230,7 +227,7 @@ def _join_entries(own: str, shared: str) -> str:
     """Add the shared entries that the own ones do not name."""
     names = " ".join(re.findall(r"(?m)^\w.*", own)).replace(",", " ").split()
     entries = re.split(r"\n(?=\w)", shared)
-    missing = [each for each in entries if re.split(r"\W", each)[0] not in names]
+    missing = [entry for entry in entries if re.split(r"\W", entry)[0] not in names]
     return "\n".join(filter(None, [own, *missing]))
 
 
@@ -308,9 +305,9 @@ class ScoreEstimator(PrevalenceEstimator):
         rng = self._rng()
         method = self._resampling_method(counts, rng)
         draws = self._draw_counts(counts, rng)
-        values = (method._estimate(each).value for each in draws)  # noqa: SLF001 - of this family
-        found = np.fromiter(values, float)
-        return np.asarray(found[np.isfinite(found)])
+        values = (method._estimate(draw).value for draw in draws)  # noqa: SLF001 - of this family
+        estimates = np.fromiter(values, float)
+        return np.asarray(estimates[np.isfinite(estimates)])
 
     def _resampling_method(
         self, _counts: ScoreCounts, _rng: np.random.Generator
@@ -411,8 +408,8 @@ def _draw_cells(
     total = cells.sum()
     if total == 0:
         return cells
-    found = rng.multinomial(max(1, round(n_rows)), cells / total)
-    return np.asarray(found * (total / size))
+    drawn = rng.multinomial(max(1, round(n_rows)), cells / total)
+    return np.asarray(drawn * (total / size))
 
 
 def _draw_rows(rows: FloatArray, rng: np.random.Generator) -> FloatArray:

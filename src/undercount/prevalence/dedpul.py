@@ -87,9 +87,9 @@ class Dedpul(ScoreEstimator):
         n_labelled, n_unlabeled = effective_sizes(counts)
         limit = TREND_POINTS if self.monotone else MAX_POINTS
         n_points = min(max(round(n_unlabeled), 1), limit)
-        asked = self.scale, self.bandwidths, n_points
-        known = _LAST.get(counts)
-        if known is None or known[0] != asked:
+        settings = self.scale, self.bandwidths, n_points
+        cached = _LAST.get(counts)
+        if cached is None or cached[0] != settings:
             ratio = density_ratio(
                 1 - position[::-1],
                 labelled[::-1],
@@ -98,8 +98,8 @@ class Dedpul(ScoreEstimator):
                 bandwidths=self.bandwidths,
                 n_points=n_points,
             )
-            _LAST[counts] = known = asked, ratio
-        ratio = monotone_trend(known[1][::-1]) if self.monotone else known[1]
+            _LAST[counts] = cached = settings, ratio
+        ratio = monotone_trend(cached[1][::-1]) if self.monotone else cached[1]
         value, converged = posterior_share(np.sort(ratio)[::-1])
         return Fitted(value, diagnostics={"converged": converged})
 
@@ -182,10 +182,10 @@ def running_median(values: FloatArray, n_neighbours: int) -> FloatArray:
     k = min(n_neighbours, (len(values) - 1) // 2)
     if k < 1:
         return values.copy()
-    found = median_filter(values, 2 * k + 1, mode="nearest")
-    found[:k] = _prefix_medians(values[: 2 * k])
-    found[-k:] = _prefix_medians(values[: -2 * k - 1 : -1])[::-1]
-    return found
+    medians = median_filter(values, 2 * k + 1, mode="nearest")
+    medians[:k] = _prefix_medians(values[: 2 * k])
+    medians[-k:] = _prefix_medians(values[: -2 * k - 1 : -1])[::-1]
+    return medians
 
 
 def _prefix_medians(values: FloatArray) -> FloatArray:
@@ -253,8 +253,8 @@ def _fixed_point(mean_negative: Any, largest: float) -> float:
         return 1.0
     negative = 0.0
     for _ in range(MAX_ROUNDS):
-        found = float(mean_negative(1 - negative))
-        if abs(found - negative) < TOLERANCE or 1 - largest * (1 - negative) > 0:
+        updated = float(mean_negative(1 - negative))
+        if abs(updated - negative) < TOLERANCE or 1 - largest * (1 - negative) > 0:
             break
-        negative = found
+        negative = updated
     return negative

@@ -99,11 +99,11 @@ def _fit(
     rows = np.bincount(place, minlength=WINDOWS)
     middle = np.bincount(place, window, WINDOWS)[rows > 0] / rows[rows > 0]
     shapes, medians = np.meshgrid(SHAPES, MEDIANS, indexing="ij")
-    made = form(shapes.ravel(), medians.ravel())
-    inside = made.mass(begin, middle)
+    tails = form(shapes.ravel(), medians.ravel())
+    inside = tails.mass(begin, middle)
     possible = inside.min(axis=0) > LOWEST
-    fit = made.log_density(delay) - rows[rows > 0] @ np.log(np.maximum(inside, LOWEST))
-    seen, after = made.mass(begin, np.array([1.0]))[0], made.survival(1.0)
+    fit = tails.log_density(delay) - rows[rows > 0] @ np.log(np.maximum(inside, LOWEST))
+    seen, after = tails.mass(begin, np.array([1.0]))[0], tails.survival(1.0)
     return np.where(possible, fit, -np.inf), after / np.maximum(seen, LOWEST)
 
 
@@ -126,9 +126,9 @@ class _Weibull:
         """Return the log density of all delays together, but for what no parameter changes."""
         powers = np.exp(np.outer(SHAPES, np.log(delay))).sum(axis=1)
         total = np.repeat(powers, len(MEDIANS)) / self.median**self.shape
-        each = np.log(self.shape) - self.shape * np.log(self.median) + math.log(math.log(2))
+        constant = np.log(self.shape) - self.shape * np.log(self.median) + math.log(math.log(2))
         return np.asarray(
-            len(delay) * each + (self.shape - 1) * np.log(delay).sum() - math.log(2) * total
+            len(delay) * constant + (self.shape - 1) * np.log(delay).sum() - math.log(2) * total
         )
 
 
@@ -153,5 +153,5 @@ class _LogNormal:
         logs, number = np.log(delay), len(delay)
         centre = np.log(self.median)
         squares = np.sum(logs**2) - 2 * centre * logs.sum() + number * centre**2
-        each = np.log(self.shape) - math.log(2 * math.pi) / 2
-        return np.asarray(number * each - logs.sum() - self.shape**2 * squares / 2)
+        constant = np.log(self.shape) - math.log(2 * math.pi) / 2
+        return np.asarray(number * constant - logs.sum() - self.shape**2 * squares / 2)

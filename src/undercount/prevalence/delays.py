@@ -34,7 +34,7 @@ def read_days(values: Any, name: str) -> FloatArray:
             f"{named(name)} must be 1-D, a date or number of days a row; got shape {array.shape}",
             argument=name,
         )
-    if array.dtype.kind == "O" and all(isinstance(each, int | float | None) for each in array):
+    if array.dtype.kind == "O" and all(isinstance(moment, int | float | None) for moment in array):
         array = read_floats(array, name)  # None among numbers
     if array.dtype.kind in "iuf":
         numbers = np.asarray(array, np.float64)
@@ -48,7 +48,7 @@ def read_days(values: Any, name: str) -> FloatArray:
             )
         return numbers
     moments = list(array[:1]) if array.dtype.kind == "M" else array.tolist()
-    coarse = [each for each in moments if _is_coarse(each)]
+    coarse = [moment for moment in moments if _is_coarse(moment)]
     if coarse:
         raise InputError(
             f"{named(name)} must be to the day, as 2024-03-09 is, because delays are counted in "
@@ -57,7 +57,7 @@ def read_days(values: Any, name: str) -> FloatArray:
         )
     try:
         if array.dtype.kind != "M":
-            array = np.array([_moment(each) for each in moments], "datetime64[s]")
+            array = np.array([_moment(moment) for moment in moments], "datetime64[s]")
     except (TypeError, ValueError, ArithmeticError) as error:
         raise InputError(f"{name} must hold dates or numbers of days; {error}") from None
     days = array.astype("datetime64[s]").astype(np.float64) / SECONDS_A_DAY

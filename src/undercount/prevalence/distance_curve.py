@@ -150,7 +150,7 @@ def match_distances(
     parent = list(range(len(place) + 1))
     below, above = [gap - 1 for gap in parent], parent.copy()
     start = (np.searchsorted(unlabeled, labelled) + 1)[draws].tolist()
-    found = []
+    distances = []
     for point, first in zip(labelled[draws].tolist(), start, strict=True):
         gap = first
         while parent[gap] != gap:  # path halving
@@ -158,19 +158,19 @@ def match_distances(
         lower, upper = point - place[below[gap]], place[above[gap]] - point
         # The large gap among the taken points stays the root, so paths are short.
         if lower <= upper:
-            found.append(lower)
+            distances.append(lower)
             side = below[gap]
             while parent[side] != side:
                 side = parent[side]
             below[gap] = below[side]
         else:
-            found.append(upper)
+            distances.append(upper)
             side = above[gap] + 1
             while parent[side] != side:
                 side = parent[side]
             above[gap] = above[side]
         parent[side] = gap
-    return np.array(found)
+    return np.array(distances)
 
 
 def matching_curve(

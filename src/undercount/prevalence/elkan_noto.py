@@ -71,10 +71,10 @@ class ElkanNoto(ScoreEstimator):
         if self.calibration == "isotonic":
             rows = counts.positive + counts.unlabeled
             share = np.divide(counts.positive, rows, out=np.zeros(rows.size), where=rows > 0)
-            found = np.zeros(rows.size)
+            chance = np.zeros(rows.size)
             kept = rows > 0
-            found[kept] = isotonic_regression(share[kept], weights=rows[kept], increasing=False).x
-            return found
+            chance[kept] = isotonic_regression(share[kept], weights=rows[kept], increasing=False).x
+            return chance
         if self.calibration != "none":
             raise InputError(f"calibration must be 'isotonic' or 'none'; got {self.calibration!r}")
         if counts.score[-1] < 0 or counts.score[0] > 1:

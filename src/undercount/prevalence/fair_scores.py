@@ -62,7 +62,7 @@ def compare_delays(score: FloatArray, delay: FloatArray, window: FloatArray) -> 
     """
     rank = rankdata(score) / len(score)
     moments = np.stack([np.ones(len(rank)), rank, rank**2])
-    came_before, gone_before = (_running_sums(moments, each) for each in (delay, window))
+    came_before, gone_before = (_running_sums(moments, time) for time in (delay, window))
     came = np.searchsorted(np.sort(delay), delay, side="right")
     gone = np.searchsorted(np.sort(window), delay, side="left")
     number, first, second = came_before[:, came] - gone_before[:, gone]
@@ -106,13 +106,13 @@ def compare_sources(
     >>> found.p_value < 0.001, found.words
     (True, 'the second source finds positives of high scores more often')
     """
-    found = []
+    tests = []
     for name, source, other in (("first", first, second), ("second", second, first)):
         statistic = _rank_sum(score[other], source[other])
         more = "high" if statistic > 0 else "low"
         words = f"the {name} source finds positives of {more} scores more often"
-        found.append((float(2 * ndtr(-abs(statistic))), statistic, words))
-    p_value, statistic, words = min(found)
+        tests.append((float(2 * ndtr(-abs(statistic))), statistic, words))
+    p_value, statistic, words = min(tests)
     return ScoreTest(min(2 * p_value, 1.0), statistic, words, int(np.count_nonzero(first | second)))
 
 

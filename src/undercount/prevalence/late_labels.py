@@ -138,20 +138,22 @@ class LateLabels(PrevalenceEstimator):
         self.labels_ = np.where(labelled, 1.0, np.nan)
         self.rows_ = rows
         total = self.sum_positives(self.usable_)
-        n, used, known = len(labelled), int(self.usable_.sum()), int(labelled.sum())
-        share, error = (each / used for each in (total.value, total.standard_error))
+        n, used, n_labelled = len(labelled), int(self.usable_.sum()), int(labelled.sum())
+        share, error = (number / used for number in (total.value, total.standard_error))
         seen = int(np.count_nonzero(labelled & self.usable_))
         ends = total.interval(seen, self.confidence_level)
         shares = (share, *(end / used for end in ends))
-        hidden = [min(max((each * n - known) / (n - known), 0.0), 1.0) for each in shares]
+        hidden = [
+            min(max((number * n - n_labelled) / (n - n_labelled), 0.0), 1.0) for number in shares
+        ]
         self._warn()
         fitted = Fitted(
             hidden[0],
             interval=Interval(hidden[1], hidden[2]),
-            standard_error=error * n / (n - known),
+            standard_error=error * n / (n - n_labelled),
             diagnostics=self._facts(),
         )
-        return self._store(fitted, np.empty(0), known, n - known)
+        return self._store(fitted, np.empty(0), n_labelled, n - n_labelled)
 
     def sum_positives(self, amounts: Any) -> "Total":
         """Return the sum of an amount over all positives, labelled or not, with its error.
@@ -182,8 +184,8 @@ class LateLabels(PrevalenceEstimator):
             Which rows these labels are of.
         """
         window = self.rows_.window[use]
-        known = self.delays_.total_variance(adds * self.delays_.chance(window), window)
-        return known + float((adds.sum() * self.tail_.error) ** 2)
+        variance = self.delays_.total_variance(adds * self.delays_.chance(window), window)
+        return variance + float((adds.sum() * self.tail_.error) ** 2)
 
     def compare_scores(self, score: Any, place: NDArray[np.intp] | None = None) -> ScoreTest:
         """Test whether labels of high scores come sooner or later than others.
@@ -207,8 +209,10 @@ class LateLabels(PrevalenceEstimator):
                 f"score and observed must be of the same rows; got {len(scores)} and {every}"
             )
         labelled = self.rows_.labelled[place]
-        known = place[labelled]
-        return compare_delays(scores[labelled], self.rows_.delay[known], self.rows_.window[known])
+        labelled_places = place[labelled]
+        return compare_delays(
+            scores[labelled], self.rows_.delay[labelled_places], self.rows_.window[labelled_places]
+        )
 
     def compare_dates(self) -> ScoreTest:
         """Test whether labels of recent rows come sooner or later than those of older ones.
@@ -216,11 +220,15 @@ class LateLabels(PrevalenceEstimator):
         If they do, delays are not alike, and labels that became slower look like a precision that
         fell.
         """
-        known = self.rows_.labelled
-        rows = self.rows_.observed[known], self.rows_.delay[known], self.rows_.window[known]
-        found = compare_delays(*rows)
-        words = f"labels of recent rows come {'later' if found.statistic > 0 else 'sooner'}"
-        return replace(found, words=words)
+        labelled = self.rows_.labelled
+        rows = (
+            self.rows_.observed[labelled],
+            self.rows_.delay[labelled],
+            self.rows_.window[labelled],
+        )
+        test = compare_delays(*rows)
+        words = f"labels of recent rows come {'later' if test.statistic > 0 else 'sooner'}"
+        return replace(test, words=words)
 
     def _facts(self) -> dict[str, float]:
         longest = float(self.rows_.window.max())

@@ -39,7 +39,7 @@ class TrainedNetworks:
             tuple((np.array(weight), np.array(bias)) for weight, bias in network)
             for network in values["networks"]
         )
-        rest = {name: np.array(each) for name, each in values.items() if name != "networks"}
+        rest = {name: np.array(value) for name, value in values.items() if name != "networks"}
         return cls(networks=networks, **rest)
 
     @classmethod
@@ -51,14 +51,14 @@ class TrainedNetworks:
     def outputs(self, inputs: FloatArray, farthest: float = np.inf) -> list[FloatArray]:
         """Return what the last layer of each network adds up to."""
         scaled = np.clip((inputs - self.centre) / self.spread, -farthest, farthest)
-        found = []
+        answers = []
         for layers in self.networks:
             values = scaled
             for weight, bias in layers[:-1]:
                 values = np.tanh(values @ weight + bias)
             weight, bias = layers[-1]
-            found.append(values @ weight + bias)
-        return found
+            answers.append(values @ weight + bias)
+        return answers
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ class QuantileNet(TrainedNetworks):
 
     def quantiles(self, inputs: FloatArray) -> FloatArray:
         """Return ascending quantiles for one vector of inputs or for each row of a matrix."""
-        found = np.mean([expit(each) for each in self.outputs(inputs, FARTHEST)], axis=0)
-        return np.asarray(np.sort(found, axis=-1))
+        means = np.mean([expit(output) for output in self.outputs(inputs, FARTHEST)], axis=0)
+        return np.asarray(np.sort(means, axis=-1))
 
     def answer(self, place: int) -> Self:
         """Return the network of one of several answers: each has an output for every level."""
@@ -91,12 +91,12 @@ class QuantileNet(TrainedNetworks):
         """Return a vector's quantile at any level; beyond the ends the tail is taken as normal."""
         inside = min(max(level, self.levels[0]), self.levels[-1])
         normal = ndtri(self.levels)
-        found = float(np.interp(ndtri(inside), normal, quantiles))
+        quantile = float(np.interp(ndtri(inside), normal, quantiles))
         if inside != level:
             middle = float(np.interp(0.0, normal, quantiles))
-            found = middle + (found - middle) * float(ndtri(level) / ndtri(inside))
+            quantile = middle + (quantile - middle) * float(ndtri(level) / ndtri(inside))
         # The logistic end never reaches 0 or 1; shares so close are not told from them.
-        return 0.0 if found < EDGE else 1.0 if found > 1 - EDGE else found
+        return 0.0 if quantile < EDGE else 1.0 if quantile > 1 - EDGE else quantile
 
 
 @cache

@@ -36,18 +36,18 @@ class _TwoRuns(ScoreEstimator):
     def _estimate(self, counts: ScoreCounts) -> Fitted:
         value, purity, runs = self._compose(counts, SCORE_BINS)
         diagnostics: dict[str, Any] = {"first": runs[0], "second": runs[1]}
-        found = self._resample_pairs(counts)
-        if not found.size:
+        resampled = self._resample_pairs(counts)
+        if not resampled.size:
             return Fitted(value, label_purity=purity, diagnostics=diagnostics)
         tail = (1 - self.confidence_level) / 2
-        low, high = np.quantile(found, [tail, 1 - tail], axis=0)
+        low, high = np.quantile(resampled, [tail, 1 - tail], axis=0)
         # Resamples have coarser bins, so that both ends may lie on one side of the estimate.
         low, high = np.minimum(low, (value, purity)), np.maximum(high, (value, purity))
         diagnostics["label_purity_interval"] = Interval(float(low[1]), float(high[1]))
         return Fitted(
             value,
             interval=Interval(float(low[0]), float(high[0])),
-            standard_error=float(np.std(found[:, 0], ddof=1)),
+            standard_error=float(np.std(resampled[:, 0], ddof=1)),
             label_purity=purity,
             diagnostics=diagnostics,
         )
@@ -55,7 +55,7 @@ class _TwoRuns(ScoreEstimator):
     def _resample_pairs(self, counts: ScoreCounts) -> FloatArray:
         """Return (share, purity) on resampled counts."""
         draws = self._draw_counts(counts, self._rng())
-        return np.array([self._compose(each, RESAMPLE_BINS)[:2] for each in draws], float)
+        return np.array([self._compose(draw, RESAMPLE_BINS)[:2] for draw in draws], float)
 
     def _compose(
         self, counts: ScoreCounts, n_bins: int

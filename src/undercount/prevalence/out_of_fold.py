@@ -157,7 +157,7 @@ def warn_if_in_sample(y: Any, score: Any, honest: Any, *, unlabeled: Any = None)
     False
     """
     counts = [ScoreCounts.from_rows(y, scores, unlabeled=unlabeled) for scores in (score, honest)]
-    given, ceiling = (each.auc("positive", "unlabeled") for each in counts)
+    given, ceiling = (table.auc("positive", "unlabeled") for table in counts)
     if excess_auc(*counts) <= 0:
         return False
     warn(

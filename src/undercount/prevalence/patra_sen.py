@@ -138,14 +138,14 @@ def distances(
     weight = unlabeled[rows]
     f_labelled, f_unlabeled = np.cumsum(labelled)[rows], np.cumsum(unlabeled)[rows]
     project = _project_at_once if at_once else _project
-    found = np.empty(negative.size)
+    distance = np.empty(negative.size)
     together = max(1, AT_ONCE // weight.size)
     for start in range(0, negative.size, together):
         share = negative[start : start + together, None]
         curve = f_unlabeled - (1 - share) * f_labelled  # within (-1, 1]
         gap = curve - np.minimum(np.maximum(project(curve, weight), 0), share)
-        found[start : start + together] = np.sqrt((gap * gap) @ weight)
-    return found
+        distance[start : start + together] = np.sqrt((gap * gap) @ weight)
+    return distance
 
 
 def _project(curves: FloatArray, weight: FloatArray) -> FloatArray:

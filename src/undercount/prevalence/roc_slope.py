@@ -85,7 +85,7 @@ def _contenders(
     small = (g * m < SMALL_HEAD) | (q * n < SMALL_HEAD)
     large = rough[~small]
     limit = large.min() * MARGIN if large.size else np.inf
-    found = place[small | (rough <= limit)]
-    if found.size > MAX_THRESHOLDS:
-        found = found[np.linspace(0, found.size - 1, MAX_THRESHOLDS).astype(int)]
-    return found
+    places = place[small | (rough <= limit)]
+    if places.size > MAX_THRESHOLDS:
+        places = places[np.linspace(0, places.size - 1, MAX_THRESHOLDS).astype(int)]
+    return places

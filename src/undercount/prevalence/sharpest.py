@@ -99,13 +99,13 @@ class SharpestScorer(PrevalenceEstimator):
             given = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
             if not _looks_in_sample(given, counts):
                 scores[GIVEN], counts[GIVEN] = np.asarray(score, float), given
-        aucs = {name: each.auc("positive", "unlabeled") for name, each in counts.items()}
+        aucs = {name: table.auc("positive", "unlabeled") for name, table in counts.items()}
         best = max(aucs, key=aucs.__getitem__)
-        found = Consensus(sampling=self.sampling, confidence_level=self.confidence_level)
+        consensus = Consensus(sampling=self.sampling, confidence_level=self.confidence_level)
         with collect_warnings():  # the chosen scorer's warnings come below
-            shares = {k: found.fit(each).unlabeled_prevalence_ for k, each in counts.items()}
-        found.fit(counts[best])
-        for name, value in vars(found).items():
+            shares = {k: consensus.fit(table).unlabeled_prevalence_ for k, table in counts.items()}
+        consensus.fit(counts[best])
+        for name, value in vars(consensus).items():
             if name.endswith("_"):
                 setattr(self, name, value)
         self.diagnostics_ |= {"scorer": best, "aucs": aucs, "shares": shares}
@@ -131,7 +131,9 @@ class SharpestScorer(PrevalenceEstimator):
                 y, X, model, n_folds=self.n_folds, unlabeled=unlabeled, random_state=seed
             )
         if len(scores) > 1:
-            scores[BLEND] = np.mean([_ranks(each) for each in scores.values()], axis=0)
+            scores[BLEND] = np.mean(
+                [_ranks(model_scores) for model_scores in scores.values()], axis=0
+            )
         return scores
 
 

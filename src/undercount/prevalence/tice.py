@@ -76,13 +76,13 @@ def label_frequency(
     problem = _Problem(feature_parts(features), labelled)
     guess = FIRST_GUESS
     for _ in range(N_ITERATIONS):
-        found = [
+        frequencies = [
             _best_bound(
                 problem, np.flatnonzero(folds == fold), np.flatnonzero(folds != fold), guess
             )
             for fold in range(int(folds.max()) + 1)
         ]
-        guess = float(np.mean(found))
+        guess = float(np.mean(frequencies))
     return guess
 
 

@@ -114,8 +114,8 @@ class Areas:
     def of(cls, counts: ScoreCounts) -> "Areas":
         """Look at the counts, whose cells run from the top down."""
         cells = {name: getattr(counts, name) for name in ("positive", "negative", "unlabeled")}
-        above = {name: _shares_before(each) for name, each in cells.items()}
-        below = {name: 1 - each for name, each in above.items()}
+        above = {name: _shares_before(shares) for name, shares in cells.items()}
+        below = {name: 1 - shares for name, shares in above.items()}
         return cls(
             _mean(below["negative"], counts.unlabeled) - 0.5,
             _mean(below["unlabeled"], counts.positive) - 0.5,
@@ -150,12 +150,12 @@ class Areas:
                 (1 - share) * above["positive"],
             ),
         }
-        found = np.zeros((2, 2))
+        covariance = np.zeros((2, 2))
         for name, values in components.items():
-            found += np.cov(np.stack(values), aweights=getattr(counts, name), ddof=0) / (
+            covariance += np.cov(np.stack(values), aweights=getattr(counts, name), ddof=0) / (
                 counts.effective_size(name) - 1
             )
-        return found
+        return covariance
 
 
 def _least_variance(covariance: FloatArray) -> FloatArray:

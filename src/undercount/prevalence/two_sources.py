@@ -76,10 +76,7 @@ class TwoSources(PrevalenceEstimator):
     found_: "tuple[NDArray[np.bool_], NDArray[np.bool_]] | None"
 
     def __init__(
-        self,
-        *,
-        odds_ratio: float | tuple[float, float] = 1.0,
-        confidence_level: float = 0.95,
+        self, *, odds_ratio: float | tuple[float, float] = 1.0, confidence_level: float = 0.95
     ) -> None:
         super().__init__(confidence_level=confidence_level, n_resamples=0)
         self.odds_ratio = odds_ratio
@@ -93,17 +90,17 @@ class TwoSources(PrevalenceEstimator):
             One value a row, of the same rows.
         """
         refuse_other_order(first=first, second=second)
-        found = [_found(each) for each in (first, second)]
-        if len(found[0]) != len(found[1]):
+        hits = [_found(source) for source in (first, second)]
+        if len(hits[0]) != len(hits[1]):
             raise InputError(
-                f"both sources must be about the same rows; got {len(found[0]):,} and "
-                f"{len(found[1]):,}"
+                f"both sources must be about the same rows; got {len(hits[0]):,} and "
+                f"{len(hits[1]):,}"
             )
-        either = found[0] | found[1]
-        one, other, both = (int(np.count_nonzero(each)) for each in (*found, found[0] & found[1]))
+        either = hits[0] | hits[1]
+        one, other, both = (int(np.count_nonzero(source)) for source in (*hits, hits[0] & hits[1]))
         self.fit_counts(one, other, both, len(either))
         self.labels_ = np.where(either, 1.0, np.nan)
-        self.found_ = found[0], found[1]
+        self.found_ = hits[0], hits[1]
         return self
 
     def compare_scores(self, score: Any) -> ScoreTest:
@@ -168,7 +165,7 @@ class TwoSources(PrevalenceEstimator):
         """
         if not hasattr(self, "_sizes"):
             raise InputError("call fit before sensitivity; this TwoSources is not fitted")
-        return {each: self._at(_read_range(each)[0]) for each in odds_ratios}
+        return {ratio: self._at(_read_range(ratio)[0]) for ratio in odds_ratios}
 
     def _at(self, odds_ratio: float) -> Estimate:
         """Return the share at one odds ratio."""
@@ -196,7 +193,7 @@ class TwoSources(PrevalenceEstimator):
         if hidden > 0:
             factor = math.exp(z * math.sqrt(math.log1p((error / value) ** 2)))
             low, high = value / factor, value * factor
-        share, low, high = (min(each / unlabeled, 1.0) for each in (value, low, high))
+        share, low, high = (min(number / unlabeled, 1.0) for number in (value, low, high))
         name, level = type(self).__name__, self.confidence_level
         return Estimate(share, low, high, error / unlabeled, level, self._needs, name)
 

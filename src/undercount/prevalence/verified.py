@@ -109,7 +109,7 @@ def _low_tail(b: float, d: float, level: float, kind: str) -> float:
         low, high = betaincinv(b, d, [tail, tail + level])
         return float(high - low)
 
-    found = minimize_scalar(
+    optimum = minimize_scalar(
         width, bounds=(0.0, 1 - level), method="bounded", options={"xatol": 1e-10}
     )
-    return float(found.x)
+    return float(optimum.x)

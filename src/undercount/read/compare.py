@@ -3,8 +3,8 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from inspect import signature
-from typing import TYPE_CHECKING, Any, overload
+from pathlib import Path
+from typing import Any, TypedDict, Unpack, overload
 
 from undercount.assume.base import Assumption, Pairing, Recovery, Wanted
 from undercount.assume.builder import assumption_of
@@ -25,10 +25,13 @@ from undercount.errors import (
     named,
     read_threshold,
 )
-from undercount.estimate import Estimate
+from undercount.estimate import Estimate, check_confidence_level
 from undercount.infer.difference import AREAS, POINTS, TARGET_OF, Difference, Question
 from undercount.infer.heads import threshold_of_top
 from undercount.infer.metric_name import short_number
+from undercount.infer.mixture import Target
+from undercount.infer.resampled import Progress
+from undercount.infer.reviews.verdicts import Reviews
 from undercount.infer.scored_rows import (
     count_model,
     name_columns,
@@ -38,17 +41,12 @@ from undercount.infer.segmented_rows import RowSegmentation
 from undercount.infer.workload import Workload
 from undercount.metric_facts import FACTS, OUT_OF_FOLD, RIGHT_LABELS
 from undercount.read.comparisons import Comparisons, compare_segments
-from undercount.read.contest import Contest, parse_conditions
-from undercount.read.evaluate import evaluate
-from undercount.read.evaluate_models import evaluate_models, make_whole, split_options
+from undercount.read.evaluate_models import evaluate_models, make_whole
 from undercount.read.evaluation import NOTHING, Evaluation, render
 from undercount.read.leaderboard import Standing, standings, turn
-from undercount.read.requirement import Requirement, Verdict, check_words
+from undercount.read.require.model_requirement import ModelRequirement, parse_conditions
+from undercount.read.require.requirement import Requirement, Verdict, check_words
 from undercount.read.segment_rows import segment_columns
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 # What is compared if each model flags as many rows: of so many, how many are real.
 WORKLOAD_METRICS = ("precision", "recall")
@@ -267,7 +265,7 @@ class Comparison:
         thresholds = {name: each.threshold for name, each in self.evaluations.items()}
         return self.judge(parse_conditions(conditions, thresholds))
 
-    def judge(self, conditions: Sequence[Contest | Requirement]) -> Verdict:
+    def judge(self, conditions: Sequence[ModelRequirement | Requirement]) -> Verdict:
         """Judge conditions that were read before."""
         judgements = []
         for each in conditions:
@@ -281,7 +279,7 @@ class Comparison:
             judgements.append(placed.judge(self._name_needs(placed, found), checks, doubt))
         return Verdict(tuple(judgements))
 
-    def _difference_required(self, contest: Contest) -> Difference:
+    def _difference_required(self, contest: ModelRequirement) -> Difference:
         """Return the difference that a requirement is about, here or at another prevalence."""
         here = self.difference(contest.metric, contest.one, contest.other)
         if contest.deploy_prevalence is None:
@@ -293,7 +291,7 @@ class Comparison:
         # These rows allow a share that the population does not, so that nothing is carried over.
         return there or replace(here, difference=NOTHING)
 
-    def _name_needs(self, contest: Contest, found: Difference) -> Estimate:
+    def _name_needs(self, contest: ModelRequirement, found: Difference) -> Estimate:
         """Name what a requirement rests on: an order that no share turns needs none."""
         fixed = not found.depends_on_prevalence and contest.margin == 0
         here = fixed and contest.deploy_prevalence is None
@@ -303,7 +301,7 @@ class Comparison:
             needs=tuple(dict.fromkeys((*needs, *self.first.recovery.further_needs))),
         )
 
-    def _share_doubt(self, contest: Contest, found: Difference) -> str:
+    def _share_doubt(self, contest: ModelRequirement, found: Difference) -> str:
         """Say where a difference passes what is asked of it, if the share is only estimated.
 
         As for one model: what hangs on an estimated share is met, or failed, only if it is so at
@@ -325,7 +323,7 @@ class Comparison:
             "taken to be positive"
         )
 
-    def _rounding_doubt(self, contest: Contest) -> str:
+    def _rounding_doubt(self, contest: ModelRequirement) -> str:
         """Say which rows score what a threshold is in single precision, if one is asked for."""
         if contest.metric not in POINTS:
             return ""
@@ -394,13 +392,37 @@ class Comparison:
         return str(self)
 
 
+class CompareOptions(TypedDict, total=False):
+    """What `compare` takes, whether of all rows or of segments."""
+
+    assume: Assumption | None
+    label: str | None
+    prevalence: Any
+    unlabeled_prevalence: Any
+    label_frequency: Any
+    reviews: Reviews | str | Path | None
+    unlabeled: float | None
+    sample_weight: Any
+    cluster: Any
+    deploy_prevalence: float | None
+    threshold: float | Mapping[str, float] | None
+    top: float | None
+    rank_by: str | None
+    question: Question
+    metrics: Sequence[str] | None
+    target: Target | None
+    confidence_level: float
+    random_state: int | None
+    progress: Progress | None
+
+
 @overload
 def compare(
     y: Any,
     scores: Mapping[str, Any] | Sequence[str],
     *,
     by: None = None,
-    **options: Any,
+    **options: Unpack[CompareOptions],
 ) -> Comparison: ...
 
 
@@ -410,7 +432,7 @@ def compare(
     scores: Mapping[str, Any] | Sequence[str],
     *,
     by: Any,
-    **options: Any,
+    **options: Unpack[CompareOptions],
 ) -> Comparisons: ...
 
 
@@ -420,14 +442,24 @@ def compare(
     *,
     assume: Assumption | None = None,
     label: str | None = None,
+    prevalence: Any = None,
+    unlabeled_prevalence: Any = None,
+    label_frequency: Any = None,
+    reviews: Reviews | str | Path | None = None,
+    unlabeled: float | None = None,
+    sample_weight: Any = None,
+    cluster: Any = None,
+    deploy_prevalence: float | None = None,
     threshold: float | Mapping[str, float] | None = None,
     top: float | None = None,
     by: Any = None,
     rank_by: str | None = None,
-    unlabeled: float | None = None,
-    sample_weight: Any = None,
     question: Question = "population",
-    **options: Any,
+    metrics: Sequence[str] | None = None,
+    target: Target | None = None,
+    confidence_level: float = 0.95,
+    random_state: int | None = 0,
+    progress: Progress | None = None,
 ) -> Comparison | Comparisons:
     """Compare models on the same rows.
 
@@ -449,6 +481,10 @@ def compare(
         How the labels came about, as in `evaluate`.
     label : str, optional
         Of a frame the column of labels.
+    prevalence, unlabeled_prevalence, label_frequency, reviews, unlabeled, sample_weight, cluster
+        As in `evaluate`.
+    deploy_prevalence : float, optional
+        As in `evaluate`, of every model.
     threshold : float or mapping, optional
         One for all models or one a model; adds metrics at a threshold.
     top : number, optional
@@ -460,18 +496,14 @@ def compare(
     rank_by : str, optional
         The metric that decides; by default F1 at the thresholds, without them the ROC AUC.
         One that needs a threshold is read at each model's last of the `top` rows if none is given.
-    unlabeled : number, optional
-        As in `evaluate`.
-    sample_weight : array-like, optional
-        Importance of each row.
     question : {"population", "rows"}
         What differences, their intervals, p-values and chances of being better speak of. By
         default which model is better where these rows come from, as if other rows were drawn;
         "rows" asks which is better on these very rows, where only the choice of the labelled
         ones is random. Read as the first, the second calls equal models different too often, the
         more so the more positives are labelled. The models' own numbers keep their `target`.
-    **options
-        The other arguments of `evaluate`.
+    metrics, target, confidence_level, random_state, progress
+        As in `evaluate`, of every model.
 
     Notes
     -----
@@ -496,7 +528,7 @@ def compare(
     if label is not None or is_frame(y):
         backend = backend_of(y) if is_frame(y) else ""
         frame = y
-        options["cluster"] = take_column(y, "cluster", options.get("cluster"))
+        cluster = take_column(y, "cluster", cluster)
         sample_weight = take_column(y, "sample_weight", sample_weight)
         y, scores = _take_models(y, label, scores)
     if isinstance(y, Mapping | ScoreCounts):
@@ -516,12 +548,15 @@ def compare(
     check_choice("question", question, tuple(TARGET_OF))
     if rank_by is not None:
         check_name("rank_by", rank_by)
-    unknown = sorted(set(options) - set(signature(evaluate).parameters))
-    if unknown:
-        raise TypeError(f"compare() got an unexpected keyword argument {unknown[0]!r}")
-    wanted, given = split_options(options)
-    there, cluster = given.pop("deploy_prevalence", None), given.pop("cluster", None)
-    assumption = assumption_of({"assume": assume, **given})
+    level = check_confidence_level(confidence_level)
+    wanted = Wanted(target, level, None, metrics, random_state, progress)
+    assumption = assumption_of(
+        assume,
+        prevalence=prevalence,
+        unlabeled_prevalence=unlabeled_prevalence,
+        label_frequency=label_frequency,
+        reviews=reviews,
+    )
     columns = assumption.columns
     if frame is not None:
         columns = {name: take_column(frame, name, each) for name, each in columns.items()}
@@ -538,7 +573,7 @@ def compare(
         rows = unlabeled, sample_weight, thresholds.get(name), assumption.knots
         model = count_model(y, score, *rows, compact=not assumption.every_score)
         counted[name] = replace(model.with_clusters(cluster), backend=backend)
-    asked = ModelQuestion(thresholds, question, top, rank_by, there, wanted)
+    asked = ModelQuestion(thresholds, question, top, rank_by, deploy_prevalence, wanted)
     if by is None:
         return asked.compare(evaluate_models(counted, wanted, assumption))
     segmentation = _segmentation(frame, by)
@@ -599,8 +634,8 @@ def _check_comparable(assumption: Assumption) -> None:
     tests_only = "covariates" in assumption.columns and not assumption.fits_columns
     if tests_only:
         raise InputError(
-            f"compare takes {named('covariates')} for a {named('propensity')} that is a "
-            "classifier; evaluate one model with them to test for fair labels",
+            f"compare takes {named('covariates')} for LabelPropensity with a classifier; evaluate "
+            "one model with them to test for fair labels",
             argument="covariates",
         )
 

@@ -15,7 +15,7 @@ from undercount.infer.mixture import Target
 from undercount.infer.segmented_rows import why_not
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import NOTHING, render
-from undercount.read.requirement import Judgement, Verdict
+from undercount.read.require.requirement import Judgement, Verdict
 from undercount.read.segment_lines import (
     UNLIKE,
     is_untested,

@@ -7,14 +7,13 @@ from typing import Any, TypedDict, Unpack, overload
 
 from undercount.assume.base import Assumption, Wanted
 from undercount.assume.builder import assumption_of
-from undercount.assume.reviewed.answers import Labels
 from undercount.count.arrays import refuse_other_order
 from undercount.count.columns import is_eager, is_frame
 from undercount.counts import ScoreCounts
 from undercount.estimate import check_confidence_level
 from undercount.infer.metric_name import asks_top
 from undercount.infer.mixture import Target
-from undercount.infer.resampled import PrevalenceInterval, Progress
+from undercount.infer.resampled import Progress
 from undercount.infer.reviews.verdicts import Reviews
 from undercount.infer.scored_rows import (
     check_name,
@@ -28,7 +27,6 @@ from undercount.read.evaluate_segments import evaluate_segments
 from undercount.read.evaluation import Evaluation
 from undercount.read.segment_rows import SegmentedRows
 from undercount.read.segments import Evaluations
-from undercount.shares import Sampling
 
 
 class EvaluateOptions(TypedDict, total=False):
@@ -39,10 +37,11 @@ class EvaluateOptions(TypedDict, total=False):
     prevalence: Any
     unlabeled_prevalence: Any
     label_frequency: Any
-    label_purity: Any
-    sampling: Sampling
+    reviews: Reviews | str | Path | None
     unlabeled: float | None
     sample_weight: Any
+    cluster: Any
+    deploy_prevalence: float | None
     threshold: float | list[float] | None
     top: float | list[float] | None
     metrics: Sequence[str] | None
@@ -50,17 +49,7 @@ class EvaluateOptions(TypedDict, total=False):
     confidence_level: float
     random_state: int | None
     name: str | None
-    prevalence_interval: PrevalenceInterval | None
-    n_resamples: int
     progress: Progress | None
-    reviews: Reviews | str | Path | None
-    labels: Labels | None
-    sequential: bool
-    audited: bool
-    cluster: Any
-    propensity: Any
-    covariates: Any
-    deploy_prevalence: float | None
 
 
 @overload
@@ -91,13 +80,10 @@ def evaluate(
     prevalence: Any = None,
     unlabeled_prevalence: Any = None,
     label_frequency: Any = None,
-    label_purity: Any = 1.0,
-    sampling: Sampling = "single-sample",
+    reviews: Reviews | str | Path | None = None,
     unlabeled: float | None = None,
     sample_weight: Any = None,
     cluster: Any = None,
-    propensity: Any = None,
-    covariates: Any = None,
     deploy_prevalence: float | None = None,
     threshold: float | list[float] | None = None,
     top: float | list[float] | None = None,
@@ -106,13 +92,7 @@ def evaluate(
     confidence_level: float = 0.95,
     random_state: int | None = 0,
     name: str | None = None,
-    prevalence_interval: PrevalenceInterval | None = None,
-    n_resamples: int = 200,
     progress: Progress | None = None,
-    reviews: Reviews | str | Path | None = None,
-    labels: Labels | None = None,
-    sequential: bool = False,
-    audited: bool = False,
 ) -> Evaluation | Evaluations:
     """Evaluate a classifier from its scores and incomplete labels.
 
@@ -126,7 +106,7 @@ def evaluate(
         Higher means more positive; of a frame the column's name.
     assume : Assumption, optional
         How the labels came about: `RandomLabels`, `LabelPropensity`, `DelayedLabels`, `TwoSources`,
-        `Reviewed`, `RandomAudit`. None: at random, as far as the arguments below say nothing else.
+        `Reviewed`, `RandomAudit`. None: what one of the four shorthands states, or at random.
     by : array-like, str or list of str, optional
         The segment of each row (country, month); of a frame the column's name, or several. The
         result then is one evaluation a segment, `Evaluations`. A `prevalence` or
@@ -136,16 +116,13 @@ def evaluate(
     label : str, optional
         Of a frame the column of labels. `sample_weight` then is a column's name too.
     prevalence, unlabeled_prevalence, label_frequency : number, (low, high) or Estimate
-        At most one: the share of positives among all rows, among the unlabeled rows, or the share
-        of all positives that carry a label. `unlabeled_prevalence` may also be an estimator of
-        `undercount.prevalence`, fitted or not. None: estimated, with its interval, by `Consensus`;
-        by `TwoLabels` if at least 30 rows of each class are known, and if they do not contradict
-        the scores; by `NoisyConsensus` if `label_purity` is below 1.
-    label_purity : number, (low, high) or Estimate
-        Share of the rows labelled positive that really are. Below 1, counts that merge scores
-        give average precision and the areas' intervals approximately.
-    sampling : {"single-sample", "case-control"}
-        Whether labelled rows were part of the sample before they were labelled.
+        Shorthands of `RandomLabels`, at most one: the share of positives among all rows, among the
+        unlabeled rows, or the share of all positives that carry a label. `unlabeled_prevalence`
+        may also be an estimator of `undercount.prevalence`, fitted or not. None: estimated.
+    reviews : Reviews or path, optional
+        Shorthand of `Reviewed`: verdicts on rows that `plan_reviews` chose, or the answered file
+        of a plan. They tell the share of hidden positives and every metric; `y` is that of the
+        plan.
     unlabeled : number, optional
         Value in `y` that means unlabeled.
     sample_weight : array-like or str, optional
@@ -153,17 +130,6 @@ def evaluate(
     cluster : array-like or str, optional
         Whose each row is (a customer, a patient, a document), if rows are alike within and labels
         were given to all positives of one at once. Intervals then rest on clusters, not on rows.
-    propensity : array-like, str or classifier, optional
-        The chance that each row would carry a label if it were positive; only those of labelled
-        rows are used, and no prevalence is needed. At rows found negative it is the chance that
-        somebody looked, which is tested (UC022); NaN if they were found otherwise. Or a
-        scikit-learn classifier, which is cross-fitted on `covariates` to tell rows that were
-        looked at (labelled 1 or 0) from the others. Or `LateLabels`, fitted to the dates of rows
-        and labels: the chance that a label has arrived, its error inside every interval; rows too
-        young to tell are left out.
-    covariates : array-like, optional
-        What may have decided who was looked at, a row of values for each row. Without
-        `propensity` they test whether labels can be a fair sample (UC022).
     deploy_prevalence : float, optional
         Share of positives where the classifier will work, if it is not that of these rows. The
         table is that of these rows; `Evaluation.deployed` has the metrics there.
@@ -187,36 +153,14 @@ def evaluate(
         Seed of estimators and resampling.
     name : str, optional
         What the score is called in tables and reports; by default the column's name, or "score".
-    prevalence_interval : {"calibrated", "bootstrap", "combined"}, optional
-        How the uncertainty of a share that is estimated here reaches the intervals.
-        "calibrated" (the default): by the estimator's own interval, which holds sampling noise
-        and the estimator's bias, added in squares. "bootstrap": the counts are resampled, the
-        share estimated and every metric computed on each resample; sampling noise alone.
-        "combined": the resamples, their shares spread as widely as the estimator's interval.
-    n_resamples : int
-        Resamples for the last two; each estimates the share anew, some 25 ms.
     progress : callable, optional
         Told the share of the resamples that is done.
-    reviews : Reviews or path, optional
-        Verdicts on rows that `plan_reviews` chose, or the answered file of a plan. They tell the
-        share of hidden positives and every metric, so that no prevalence is given; `y` is that of
-        the plan.
-    labels : {"any", "random"}, optional
-        With reviews, what to suppose of the labels: "any" nothing, "random" that they are a random
-        sample of the positives, which is sharper and wrong if they are not. "any" by default: a
-        test that does not reject random labels is no licence; `recovery.answers` has both.
-    sequential : bool
-        With reviews, whether intervals shall hold at every look at once while verdicts come in, so
-        that one may stop when they are narrow enough; they are about 1.5 times as wide.
-    audited : bool
-        Whether the rows known in `y`, of both classes, are a random sample of all rows that
-        somebody verified. They then tell every metric; no prevalence is given.
 
     Notes
     -----
-    Assumes: labelled positives are a random sample of all positives (with reviews and
-    ``labels="any"``: nothing of the labels; with `propensity`: that the chances are right); rows
-    are independent, or with `cluster` come in independent clusters, labelled as a whole.
+    Assumes: what the assumption says of the labels; without one, that labelled positives are a
+    random sample of all positives. Rows are independent, or with `cluster` come in independent
+    clusters, labelled as a whole.
     Wrong when: some positives are more likely to be labelled than others; `break_even` says how
     large such a bias a conclusion survives.
 
@@ -236,23 +180,13 @@ def evaluate(
     confidence_level = check_confidence_level(confidence_level)
     if name is not None:
         check_name(name)
-    given = {
-        "assume": assume,
-        "prevalence": prevalence,
-        "unlabeled_prevalence": unlabeled_prevalence,
-        "label_frequency": label_frequency,
-        "label_purity": label_purity,
-        "sampling": sampling,
-        "prevalence_interval": prevalence_interval,
-        "n_resamples": n_resamples,
-        "reviews": reviews,
-        "labels": labels,
-        "sequential": sequential,
-        "audited": audited,
-        "propensity": propensity,
-        "covariates": covariates,
-    }
-    assumption = assumption_of(given)
+    assumption = assumption_of(
+        assume,
+        prevalence=prevalence,
+        unlabeled_prevalence=unlabeled_prevalence,
+        label_frequency=label_frequency,
+        reviews=reviews,
+    )
     refuse_other_order(y=y, score=score, by=by, cluster=cluster, **assumption.columns)
     place, thresholds = split_several("threshold", threshold)
     first_top, tops = split_several("top", top)

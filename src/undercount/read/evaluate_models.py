@@ -52,16 +52,10 @@ def evaluate_models(
         How the labels came about; None: at random, their share estimated.
     """
     check_wanted(wanted)
-    assume = assumption_of({}) if assume is None else assume
+    assume = assumption_of(assume)
     assume.check_rows(next(iter(models.values())))
     recoveries = assume.recover(models, wanted)
     return {name: make_whole(name, each, wanted) for name, each in recoveries.items()}
-
-
-def split_options(options: Mapping[str, Any]) -> tuple[Wanted, dict[str, Any]]:
-    """Return what is asked of every model, and what is said of the labels."""
-    asked = {name: options[name] for name in Wanted._fields if name in options}
-    return Wanted(**asked), {name: value for name, value in options.items() if name not in asked}
 
 
 def check_wanted(wanted: Wanted) -> None:

@@ -43,7 +43,6 @@ from undercount.infer.decisions import (
     exchange_rate,
     scale_estimate,
 )
-from undercount.infer.labelled import naive_area, naive_curve, naive_point
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_name import (
     MetricName,
@@ -60,11 +59,17 @@ from undercount.infer.sensitivity import (
     BreakEven,
     Over,
     check_goal,
-    metric_value,
     spaced_thresholds,
 )
 from undercount.metric_facts import FACTS
-from undercount.read.requirement import (
+from undercount.read.plan.review_gain import (
+    BOTH_ANSWERS,
+    LackingReviews,
+    ReviewGain,
+    gain_of,
+    lacking_reviews,
+)
+from undercount.read.require.requirement import (
     Judgement,
     Requirement,
     Verdict,
@@ -73,7 +78,7 @@ from undercount.read.requirement import (
     parse_requirement,
     parse_requirements,
 )
-from undercount.read.verdict import (
+from undercount.read.require.verdict import (
     ClaimVerdict,
     doubt_words,
     failure_doubt_words,
@@ -243,9 +248,31 @@ class Evaluation:
         return self.recovery.curve
 
     @cached_property
+    def review_gain(self) -> ReviewGain | None:
+        """What reviews would buy: half the width of the main interval now, and after them."""
+        return gain_of(self)
+
+    @cached_property
+    def lacking_reviews(self) -> LackingReviews | None:
+        """Which rows of the table have too few verdicts, and how many more would do."""
+        return lacking_reviews(self)
+
+    @cached_property
+    def both_answers(self) -> list[tuple[MetricRow, dict[str, Estimate]]]:
+        """Rows of the table with the answers of reviews alone, and with random labels."""
+        review = self.basis.review
+        if review is None or not review.plain:
+            return []
+        return [
+            (row, self.recovery.answers(MetricAt(row.metric, row.threshold)))
+            for row in self.rows
+            if row.metric in BOTH_ANSWERS
+        ]
+
+    @cached_property
     def naive_curve(self) -> OperatingCurve:
-        """The curve that calls every unlabeled row negative."""
-        return naive_curve(self.counts)
+        """The curve that people compute today."""
+        return self.recovery.naive_curve
 
     @property
     def bounds(self) -> CurveBounds:
@@ -302,13 +329,10 @@ class Evaluation:
 
     def _top_rows(self, top: float, metrics: Sequence[str] = TOP_METRICS) -> tuple[MetricRow, ...]:
         """Estimate the metrics of the highest rows beside the values that count labels alone."""
-        apart = self.shares.sampling == "case-control"
         rows = []
         for metric in metrics:
-            estimate = self.estimate(metric, top=top)
-            naive = math.nan
-            if not apart:
-                naive = metric_value(self.recovery.counts_for_top, Shares(0.0), metric, top=top)
+            estimate, at = self.estimate(metric, top=top), MetricAt(metric, top=top)
+            naive = self.recovery.naive_value(at, self.recovery.counts_for_top)
             asked = int(top) if top == 1 else float(top)  # 1.0 might be all rows
             rows.append(MetricRow(metric, None, naive, estimate, top=asked))
         return tuple(rows)
@@ -373,13 +397,12 @@ class Evaluation:
     ) -> tuple[MetricRow, ...]:
         """Estimate metrics of counts and read their naive values."""
         self._warn_rounding(counts, threshold)
-        naive = None if threshold is None else naive_point(counts, threshold)
         shown = None if threshold is None else short_threshold(threshold, counts)
         floors, recovery = self.recovery.floors(counts), self.recovery
-        rows = []
-        for metric in metrics:
-            value = naive_area(counts, metric) if naive is None else float(getattr(naive, metric))
-            estimate = recovery.estimate(MetricAt(metric, threshold), counts)
+        places = [MetricAt(metric, threshold) for metric in metrics]
+        estimates, rows = recovery.estimates(places, counts), []
+        for metric, at, estimate in zip(metrics, places, estimates, strict=True):
+            value = recovery.naive_value(at, counts)
             bound = value if floors and grows(metric, value, self.shares) else None
             certain = bound is not None and metric == "precision" and self.target == "dataset"
             if not (certain or self.basis.random_labels):
@@ -489,10 +512,14 @@ class Evaluation:
             if error.code != "misfit" or requirement.deploy_prevalence is None:
                 raise
             return Judgement(self.name, requirement, "inconclusive", NOTHING, str(error))
+        at = MetricAt(requirement.metric, requirement.threshold, top=requirement.name.top)
         checks = [check for check in self.checks if check.code != CODES["flagged"]]
         if requirement.threshold is not None:
             checks.append(flagged_check(self.counts, requirement.threshold))
+        checks = list(self.recovery.checks_of(at, checks))
         outcome, why = judge_requirement(requirement, estimate, checks, warned)
+        if open_words := self.recovery.open_words(at):
+            return Judgement(self.name, requirement, "inconclusive", estimate, open_words)
         # One judgement: what the verdict does not grant is not met, and not failed either.
         if outcome == "met":
             why = self._doubt_words(requirement, estimate)
@@ -819,9 +846,7 @@ class Evaluation:
     @cached_property
     def prevalence(self) -> float:
         """Share of positives in the target; NaN where labels and scores leave it open."""
-        if self.unknowns.range_only:
-            return math.nan
-        return self.shares.prevalence(self.counts)
+        return self.recovery.prevalence
 
     def to_json(self) -> str:
         """Write every fact as JSON of a versioned schema."""

@@ -36,7 +36,12 @@ from undercount.read.monitoring import (
     last_of_baseline,
     name_periods,
 )
-from undercount.read.requirement import Judgement, Requirement, check_words, judge_requirement
+from undercount.read.require.requirement import (
+    Judgement,
+    Requirement,
+    check_words,
+    judge_requirement,
+)
 
 
 @dataclass(frozen=True, repr=False)

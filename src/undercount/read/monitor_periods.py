@@ -33,7 +33,7 @@ from undercount.read.monitoring import (
     last_of_baseline,
     name_periods,
 )
-from undercount.read.requirement import Judgement, Requirement, check_words
+from undercount.read.require.requirement import Judgement, Requirement, check_words
 from undercount.read.segment_lines import SegmentRow
 from undercount.read.segments import Evaluations
 

@@ -15,7 +15,7 @@ from undercount.estimate import Estimate
 from undercount.infer.metric_name import short_number
 from undercount.read.alarm import Alarm
 from undercount.read.evaluation import render
-from undercount.read.requirement import Judgement, Requirement, Verdict, parse_requirements
+from undercount.read.require.requirement import Judgement, Requirement, Verdict, parse_requirements
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import metrics
 
-from undercount.assume.base import Assumption
-from undercount.assume.builder import assumption_of, shares_of
+from undercount.assume.base import Assumption, Wanted
+from undercount.assume.builder import assumption_of, random_labels_of
+from undercount.assume.random_labels.assumption import RandomLabels
 from undercount.checks.labelled_chance import EVEN, warn_words
 from undercount.count.kernel.array_library import is_tensor
 from undercount.counts import ScoreCounts
@@ -23,7 +24,9 @@ from undercount.errors import (
 )
 from undercount.infer.decisions import Costs, cost_weight
 from undercount.infer.estimate_metric import estimate_metric
+from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_name import name_metric
+from undercount.infer.scored_rows import ScoredRows, count_model
 from undercount.metric_facts import FACTS
 from undercount.shares import Shares, read_shares
 
@@ -58,8 +61,6 @@ def make_scorer(
     prevalence: Any = None,
     unlabeled_prevalence: Any = None,
     label_frequency: Any = None,
-    label_purity: Any = 1.0,
-    sampling: Any = "single-sample",
 ) -> Any:
     """Make a scorer for `cross_val_score`, `GridSearchCV` and the like.
 
@@ -75,8 +76,8 @@ def make_scorer(
     name : str
         A metric; "roc_auc", "lift_auc", "recall", "lift" and "lee_liu" rank models without a
         prevalence ("roc_auc" is then that of labelled against unlabeled rows).
-    assume : RandomLabels, optional
-        What is supposed of the labels of every fold, instead of the shares below. What is known row
+    assume : Assumption, optional
+        What is supposed of the labels of every fold, instead of a shorthand. What is known row
         by row (chances of a label, verdicts) does not reach the rows of a fold.
     threshold : float, optional
         For metrics at a threshold, on the scale of the scores. A model trained on found labels
@@ -95,7 +96,7 @@ def make_scorer(
         first of several that it has. By default decision_function, or else predict_proba; the
         other way round for a threshold between 0 and 1; for losses predict_proba. "predict"
         needs no threshold, and is what `TunedThresholdClassifierCV` wants.
-    prevalence, unlabeled_prevalence, label_frequency, label_purity, sampling
+    prevalence, unlabeled_prevalence, label_frequency
         As in `evaluate`. A share among all rows holds in every stratified fold alike.
 
     Notes
@@ -117,34 +118,26 @@ def make_scorer(
     >>> bool((values > 0.6).all())
     True
     """
-    said = {
-        "assume": assume,
-        "prevalence": prevalence,
-        "unlabeled_prevalence": unlabeled_prevalence,
-        "label_frequency": label_frequency,
-        "label_purity": label_purity,
-        "sampling": sampling,
-    }
-    asked = None if assume is None else shares_of(assumption_of(said))
-    if assume is not None and asked is None:
+    assumption = assumption_of(
+        assume,
+        prevalence=prevalence,
+        unlabeled_prevalence=unlabeled_prevalence,
+        label_frequency=label_frequency,
+    )
+    labels = random_labels_of(assumption)
+    if labels is None and not assumption.of_any_rows:
         raise InputError(
             f"a scorer sees labels and scores of each fold alone, and {type(assume).__name__} "
             "knows of rows; evaluate out-of-fold scores instead",
             code=MISSING_DATA,
             argument="assume",
         )
-    said = said if asked is None else asked
-    label_purity, sampling = said["label_purity"], said["sampling"]
-    shares = {
-        name: said[name] for name in ("prevalence", "unlabeled_prevalence", "label_frequency")
-    }
-    known = any(value is not None for value in shares.values())
     name, scale = name_metric(name, list(FACTS)), 1.0
     if name == "expected_cost" or cost is not None:
         beta, scale = cost_weight(cost or {})
     if response_method == "predict" and threshold is None:
         threshold = 0.5  # between the classes 1 and 0 or -1
-    _check(name, threshold, max_fpr, known=known, pure=label_purity == 1)
+    _check(name, threshold, max_fpr, labels)
     usual: Any = "predict_proba" if FACTS[name].family == "loss" else USUAL_RESPONSE
     if threshold is not None and 0 < threshold < 1 and usual is USUAL_RESPONSE:
         usual = USUAL_RESPONSE[::-1]  # such a threshold is meant for probabilities
@@ -157,22 +150,24 @@ def make_scorer(
         scale=scale,
         max_fpr=max_fpr,
         unlabeled=unlabeled,
-        label_purity=label_purity,
-        sampling=sampling,
-        **shares,
+        labels=labels,
+        assume=assumption if labels is None else None,
     )
 
 
 def _check(
-    name: str, threshold: float | None, max_fpr: float | None, *, known: bool, pure: bool
+    name: str, threshold: float | None, max_fpr: float | None, labels: RandomLabels | None
 ) -> None:
     """Refuse at once what would fail on every fold."""
     if FACTS[name].family == "threshold" and threshold is None:
         raise InputError(f"{name} is a metric at a threshold; pass threshold=")
     if name == "partial_roc_auc" and (max_fpr is None or not 0 < max_fpr <= 1):
         raise InputError(f"{name} needs max_fpr in (0, 1]; got {max_fpr}")
-    ranking = RANKING if pure else IMPURE_RANKING
-    if name not in ranking and not known:
+    if labels is None:
+        return
+    ranking = RANKING if labels.purity == 1 else IMPURE_RANKING
+    shares = labels.prevalence, labels.hidden, labels.label_frequency
+    if name not in ranking and all(share is None for share in shares):
         raise InputError(
             f"{name} needs prevalence, unlabeled_prevalence or label_frequency; without one, "
             f"models can be ranked by {', '.join(ranking)}",
@@ -205,9 +200,18 @@ class MetricScore:
         max_fpr: float | None = None,
         unlabeled: float | None = None,
         sample_weight: Any = None,
-        **shares: Any,
+        labels: RandomLabels | None = None,
+        assume: Assumption | None = None,
     ) -> float:
         """Return the value of the metric."""
+        if assume is not None:
+            known, scores = _fold_labels(y_true), positive_column(y_score)
+            unlabeled = _unlabeled_value(known) if unlabeled is None else unlabeled
+            rows = unlabeled, sample_weight, threshold, assume.knots
+            at = MetricAt.of(self.metric, threshold, beta=beta, max_fpr=max_fpr)
+            compact = not assume.every_score and FACTS[self.metric].family != "loss"
+            fold = count_model(known, scores, *rows, compact=compact)
+            return scale * _value_of_fold(fold, at, assume)
         return _score_rows(
             y_true,
             positive_column(y_score),
@@ -218,7 +222,7 @@ class MetricScore:
             max_fpr=max_fpr,
             unlabeled=unlabeled,
             sample_weight=sample_weight,
-            **shares,
+            assumed=labels or RandomLabels(),
         )
 
 
@@ -257,12 +261,11 @@ def _score_rows(
     max_fpr: float | None,
     unlabeled: float | None,
     sample_weight: Any,
-    **shares: Any,
+    assumed: RandomLabels,
 ) -> float:
     """Return the value of a metric on the rows of a fold."""
     # Losses need every score; impure labels too, whose unlabeled rows all take part in
     # average precision and in where a partial area ends.
-    impure = shares.get("label_purity", 1.0) != 1
     labels = np.asarray(y_true)
     if labels.dtype.kind in "OUS":
         labels = y_true = _read_numbers(labels)
@@ -274,23 +277,43 @@ def _score_rows(
         y_score,
         unlabeled=unlabeled,
         sample_weight=sample_weight,
-        compact=FACTS[metric].family != "loss" and not impure,
+        compact=FACTS[metric].family != "loss" and assumed.purity == 1,
         knots=[] if threshold is None else [threshold],
     )
-    known = read_shares(counts, **shares)
+    shares = read_shares(
+        counts,
+        prevalence=assumed.prevalence,
+        unlabeled_prevalence=assumed.hidden,
+        label_frequency=assumed.label_frequency,
+        label_purity=assumed.purity,
+        sampling=assumed.sampling,
+    )
     if threshold == EVEN:
-        words = warn_words(np.asarray(y_score, dtype=float), counts, known)
+        words = warn_words(np.asarray(y_score, dtype=float), counts, shares)
         if words:
             warn(MisfitWarning(words, code="labelled-chance", metric=metric), stacklevel=3)
-    if known is None:
-        pure, sampling = shares.get("label_purity", 1.0), shares.get("sampling", "single-sample")
-        known = Shares(0.0, pure, sampling)
+    if shares is None:
+        shares = Shares(0.0, assumed.purity, assumed.sampling)
     # A fold is small; the whole evaluation will say what matters.
     with collect_warnings(MisfitWarning, SmallSampleWarning):
         found = estimate_metric(
-            counts, known, metric, threshold=threshold, beta=beta, max_fpr=max_fpr
+            counts, shares, metric, threshold=threshold, beta=beta, max_fpr=max_fpr
         )
     return scale * found.value
+
+
+def _value_of_fold(rows: ScoredRows, at: MetricAt, assume: Assumption) -> float:
+    """Return the value of a metric of a fold under an assumption that says nothing of rows."""
+    with collect_warnings(MisfitWarning, SmallSampleWarning):  # a fold is small
+        assume.check_rows(rows)
+        (recovery,) = assume.recover({"": rows}, Wanted()).values()
+        return recovery.estimate(at).value
+
+
+def _fold_labels(y: Any) -> NDArray[Any]:
+    """Return labels as numbers."""
+    labels = np.asarray(y)
+    return _read_numbers(labels) if labels.dtype.kind in "OUS" else labels
 
 
 def _read_numbers(labels: NDArray[Any]) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from undercount.infer.segmented_rows import FEWEST_LABELS, why_not
 from undercount.infer.sensitivity import AREAS
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import TOP_METRICS, Evaluation
-from undercount.read.requirement import Judgement
+from undercount.read.require.requirement import Judgement
 
 POINT_COLUMNS = ("recall", "precision")
 AREA_COLUMNS = ("roc_auc", "average_precision")

@@ -18,7 +18,7 @@ from undercount.infer.metric_name import parse_metric
 from undercount.infer.metric_row import MetricRow
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation, render
-from undercount.read.requirement import Judgement, Requirement, Verdict, parse_requirements
+from undercount.read.require.requirement import Judgement, Requirement, Verdict, parse_requirements
 from undercount.read.segment_lines import (
     UNLIKE,
     SegmentRow,

@@ -19,10 +19,7 @@ from undercount.read.leaderboard import Standing, tied_at_the_top
 from undercount.show.document import as_document, plain, write_document
 from undercount.show.layout import neutralise
 from undercount.show.spoken import metric_title, number, rows_words
-from undercount.show.text import (
-    hidden_words,
-    value_words,
-)
+from undercount.show.text import hidden_words, value_words
 
 WIDTH = 100
 # Columns of words are no wider than this; names are wrapped down to this.
@@ -80,10 +77,10 @@ def level_words(comparison: Comparison) -> str:
 
 def verdict_words(comparison: Comparison) -> str:
     """Say which model is better, in what, by how much, for which question, at which prevalence."""
-    found = comparison.leaderboard()
-    top, title = tied_at_the_top(found), metric_title(comparison.rank_by)
-    best, question = found[0], QUESTIONS[comparison.question]
-    behind = [s.behind for s in found[1:] if s.behind is not None]
+    standings = comparison.leaderboard()
+    top, title = tied_at_the_top(standings), metric_title(comparison.rank_by)
+    best, question = standings[0], QUESTIONS[comparison.question]
+    behind = [s.behind for s in standings[1:] if s.behind is not None]
     if not behind or any(not d.difference.exists for d in behind[:1]):
         return (
             f"Which model is better in {title} cannot be said: it does not exist for some of them."
@@ -92,17 +89,17 @@ def verdict_words(comparison: Comparison) -> str:
     share = comparison.evaluations[best.name].shares.unlabeled_prevalence
     by = f"{gap_words(gap)}, {_chance_words(comparison, gap)}"
     if len(top) == 1:
-        rest = "" if len(found) == PAIR else ", the next"
+        rest = "" if len(standings) == PAIR else ", the next"
         words = f"{best.name} is better than {gap.other}{rest} in {title}: by {by}, {question}."
         return f"{words} {order_words(gap, share)}"
-    if len(found) == PAIR:
+    if len(standings) == PAIR:
         return (
             f"{best.name} and {gap.other} cannot be told apart in {title}: {best.name} is ahead "
             f"by {by}, {question}. {order_words(gap, share)}"
             f"{_elsewhere_words(comparison)}"
         )
     names = f"{', '.join(top[:-1])} and {top[-1]}"
-    worse = [standing.name for standing in found if standing.name not in top]
+    worse = [standing.name for standing in standings if standing.name not in top]
     tail = (
         f" {_listed(worse)} {'is' if len(worse) == 1 else 'are'} worse than some of them."
         if worse
@@ -243,15 +240,15 @@ def threshold_table(comparison: Comparison, *, intervals: bool = True) -> Table:
     for name, evaluation in comparison.evaluations.items():
         if evaluation.threshold is None:
             return head, []
-        counts, found = evaluation.counts, comparison.estimates_of(name)
+        counts, estimates = evaluation.counts, comparison.estimates_of(name)
         at = counts.score >= evaluation.threshold
         of_target = [counts.unlabeled]
         if evaluation.shares.sampling == "single-sample":
             of_target += [counts.positive, counts.negative]
         flagged = amount(sum(float(cells[at].sum()) for cells in of_target))
         values = [
-            value_words(each) if intervals or each.range_only else number(each.value)
-            for each in (found[metric] for metric in ("precision", "recall", "f1"))
+            value_words(estimate) if intervals or estimate.range_only else number(estimate.value)
+            for estimate in (estimates[metric] for metric in ("precision", "recall", "f1"))
         ]
         rows.append([name, short_number(evaluation.threshold), flagged, *values])
     return head, rows
@@ -303,20 +300,23 @@ def workload_table(comparison: Comparison, *, intervals: bool = True) -> Table:
         return _verdict_table(comparison, work)
     for standing in comparison.leaderboard(same_workload=True):
         values = {name: min(v, 1.0) for name, v in work.values[standing.name].items()}
-        known, evaluation = work.estimates.get(standing.name), comparison.evaluations[standing.name]
+        estimates, evaluation = (
+            work.estimates.get(standing.name),
+            comparison.evaluations[standing.name],
+        )
         weighted = evaluation.counts.weighted
         real = rows_words(work.size * values["precision"], weighted=weighted)
         recall = number(values["recall"])
         precision = number(values["precision"])
-        if known is not None and known["precision"].range_only:
-            real = _real_ends(evaluation, known["precision"], work.size)
-            precision = value_words(known["precision"])
-        elif known is None and evaluation.unknowns.range_only:  # no range is made there
+        if estimates is not None and estimates["precision"].range_only:
+            real = _real_ends(evaluation, estimates["precision"], work.size)
+            precision = value_words(estimates["precision"])
+        elif estimates is None and evaluation.unknowns.range_only:  # no range is made there
             real, precision = "–", "–"
-        elif known is not None and intervals:
-            real = f"{real} ({_real_ends(evaluation, known['precision'], work.size)})"
-        if known is not None and intervals:
-            recall = value_words(known["recall"])
+        elif estimates is not None and intervals:
+            real = f"{real} ({_real_ends(evaluation, estimates['precision'], work.size)})"
+        if estimates is not None and intervals:
+            recall = value_words(estimates["recall"])
         rest = [real, precision, recall, *_behind(standing, work.size)]
         rows.append([standing.rank_words, standing.name, *rest])
     return head, rows
@@ -326,9 +326,9 @@ def _verdict_table(comparison: Comparison, work: Workload) -> Table:
     """Return what verdicts tell of each model's highest rows, the numbers of `evaluate`."""
     rows = []
     for standing in comparison.leaderboard(same_workload=True):
-        known, evaluation = work.estimates[standing.name], comparison.evaluations[standing.name]
-        precision, recall = (value_words(known[m]) for m in ("precision", "recall"))
-        real = _real_words(evaluation, known["precision"], work.size)
+        estimates, evaluation = work.estimates[standing.name], comparison.evaluations[standing.name]
+        precision, recall = (value_words(estimates[m]) for m in ("precision", "recall"))
+        real = _real_words(evaluation, estimates["precision"], work.size)
         rows.append([standing.name, real, precision, recall])
     return ["model", "real", "precision", "recall"], rows
 
@@ -364,18 +364,18 @@ def workload_notes(comparison: Comparison) -> list[str]:
         for name, cut in work.cuts.items()
         if cut.share < 1
     ]
-    found = [f"Ties at the last row: {'; '.join(notes)}."] if notes else []
+    texts = [f"Ties at the last row: {'; '.join(notes)}."] if notes else []
     if work.by_verdicts:
-        found.append(
+        texts.append(
             "Of these rows verdicts tell each model's own numbers, as evaluate gives them; whether "
             "two models differ there is not tested."
         )
     if beyond:
-        found.append(
+        texts.append(
             f"At this prevalence {_listed(beyond)}, by the chance of the labels or because the "
             "share is too large; shown as 1, and p is that of the numbers before."
         )
-    return found
+    return texts
 
 
 def difference_table(comparison: Comparison) -> Table:
@@ -397,14 +397,14 @@ def _pair(comparison: Comparison, width: int) -> list[str]:
 
 def deployed_title(comparison: Comparison) -> str:
     """Name the table of another prevalence, with what it supposes."""
-    there = comparison.deploy_prevalence
-    if there is None:
+    prevalence = comparison.deploy_prevalence
+    if prevalence is None:
         return ""
     pair = len(comparison.evaluations) == PAIR
     alone = "" if pair else "intervals for each pair, adjusted "
     return (
-        f"Where {percent(there)} are positive, if positives and negatives score there as here; "
-        f"{alone}p two-sided"
+        f"Where {percent(prevalence)} are positive, if positives and negatives score there as "
+        f"here; {alone}p two-sided"
     )
 
 
@@ -416,7 +416,7 @@ def deployed_table(comparison: Comparison) -> Table:
     head.append(p_heading(comparison))
     if comparison.deploy_prevalence is None:
         return head, []
-    known = {
+    estimates = {
         name: {row.metric: row.estimate for row in evaluation.deployed()}
         for name, evaluation in comparison.evaluations.items()
     }
@@ -424,7 +424,7 @@ def deployed_table(comparison: Comparison) -> Table:
         [
             metric_title(d.metric),
             *([] if pair else [f"{d.one}, {d.other}"]),
-            *(number(known[name][d.metric].value) for name in (d.one, d.other)),
+            *(number(estimates[name][d.metric].value) for name in (d.one, d.other)),
             gap_words(d),
             p_words(d),
         ]
@@ -602,8 +602,8 @@ def _same_work_facts(comparison: Comparison, rows: list[dict[str, Any]]) -> dict
     facts: dict[str, Any] = {"flagged": work.size, "chosen": work.chosen, "by": "precision"}
     if work.by_verdicts:
         facts["estimates"] = {
-            name: {metric: _estimate_facts(found) for metric, found in known.items()}
-            for name, known in work.estimates.items()
+            name: {metric: _estimate_facts(estimate) for metric, estimate in estimates.items()}
+            for name, estimates in work.estimates.items()
         }
     return {"workload": {**facts, "leaderboard": board, "differences": rows}}
 

@@ -30,18 +30,18 @@ from undercount.show.tables import LATEX_SPECIAL, MARKDOWN_SPECIAL
 
 def named_tables(comparison: Comparison) -> list[tuple[str, Table]]:
     """Return all tables with what they are called."""
-    found = [(leaderboard_title(comparison), leaderboard_table(comparison))]
+    tables = [(leaderboard_title(comparison), leaderboard_table(comparison))]
     at_thresholds = threshold_table(comparison)
     if at_thresholds[1]:
-        found.append((threshold_title(comparison), at_thresholds))
+        tables.append((threshold_title(comparison), at_thresholds))
     if comparison.workload is not None:
-        found.append((workload_title(comparison), workload_table(comparison)))
+        tables.append((workload_title(comparison), workload_table(comparison)))
     if len(comparison.evaluations) == PAIR:
         one, other = comparison.evaluations
-        found.append((f"{one} minus {other}", difference_table(comparison)))
+        tables.append((f"{one} minus {other}", difference_table(comparison)))
     if comparison.deploy_prevalence is not None:
-        found.append((deployed_title(comparison), deployed_table(comparison)))
-    return found
+        tables.append((deployed_title(comparison), deployed_table(comparison)))
+    return tables
 
 
 def as_markdown(comparison: Comparison) -> str:
@@ -76,8 +76,8 @@ def as_latex(comparison: Comparison) -> str:
 
 
 def _latex_row(cells: list[str]) -> str:
-    found = (_escape(cell, LATEX_SPECIAL).replace("–", "--") for cell in cells)
-    return " & ".join(found).replace("<", "$<$").replace(">", "$>$") + r" \\"
+    escaped = (_escape(cell, LATEX_SPECIAL).replace("–", "--") for cell in cells)
+    return " & ".join(escaped).replace("<", "$<$").replace(">", "$>$") + r" \\"
 
 
 def as_csv(comparison: Comparison) -> str:

@@ -4,8 +4,6 @@ A display is made from an evaluation, from counts and shares, from labels and sc
 fitted classifier.
 """
 
-import inspect
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -14,6 +12,7 @@ from scipy.special import gammaincinv, ndtr
 
 from undercount.assume.base import Assumption
 from undercount.assume.bounds.bound_curve import bound_curve
+from undercount.assume.builder import assumption_of
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve
 from undercount.errors import NOT_IDENTIFIED, InputError, collect_warnings
@@ -27,17 +26,10 @@ from undercount.infer.sensitivity import largest_share, spaced_thresholds, sweep
 from undercount.infer.threshold_intervals import threshold_interval
 from undercount.read.evaluate import evaluate
 from undercount.read.evaluation import Evaluation
-from undercount.shares import Shares, read_shares
+from undercount.shares import Shares, Target, read_shares
 
 GRID = 201  # places at which a band is drawn
 LEVEL = 0.95
-KEYWORDS = (
-    "assume",
-    "unlabeled",
-    "name",
-    "truth",
-    *list(inspect.signature(read_shares).parameters)[1:],
-)
 N_BINS = 40
 # Thresholds of an evaluation at which its costs, and the intervals of a band, are read.
 N_THRESHOLDS, N_INTERVALS = 120, 60
@@ -68,40 +60,65 @@ class Display:
         score: Any,
         *,
         assume: Assumption | None = None,
+        prevalence: Any = None,
+        unlabeled_prevalence: Any = None,
+        label_frequency: Any = None,
         unlabeled: float | None = None,
         name: str = "score",
         truth: Any = None,
-        **shares: Any,
     ) -> Self:
-        """Make the display from labels and scores; shares as in `evaluate`, truth if known.
+        """Make the display from labels and scores; an assumption as in `evaluate`, truth if known.
 
-        Without a share it is estimated, as `evaluate` does, and its interval is drawn. `assume`
-        says how the labels came about, if not at random.
+        Without a share it is estimated, as `evaluate` does, and its interval is drawn.
         """
-        _refuse_unknown(f"{cls.__name__}.from_predictions", shares)
         if truth is not None and len(truth) != len(score):
             raise InputError(
                 f"truth must have one value for each score; got {len(truth)} for {len(score)}"
             )
         if truth is not None:
             truth = labelled_curve(ScoreCounts.from_rows(truth, score))
-        if assume is not None:
-            asked = {"unlabeled": unlabeled, "name": name, **shares}
-            return cls.from_evaluation(evaluate(y, score, assume=assume, **asked), truth=truth)
-        counts = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
-        given = read_shares(counts, **shares)
-        if given is None:  # estimated, with its interval
-            return cls.from_evaluation(evaluate(counts, name=name, **shares), truth=truth)
-        return cls.from_counts(counts, given, name=name, truth=truth)
+        shares = {
+            "prevalence": prevalence,
+            "unlabeled_prevalence": unlabeled_prevalence,
+            "label_frequency": label_frequency,
+        }
+        if assume is None:
+            counts = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
+            stated = read_shares(counts, **shares)
+            if stated is not None:
+                return cls.from_counts(counts, stated, name=name, truth=truth)
+            y, score, unlabeled = counts, None, None
+        assumption = assumption_of(assume, **shares)
+        evaluation = evaluate(y, score, assume=assumption, unlabeled=unlabeled, name=name)
+        return cls.from_evaluation(evaluation, truth=truth)
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, unlabeled: float | None = -1, **options: Any
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        assume: Assumption | None = None,
+        prevalence: Any = None,
+        unlabeled_prevalence: Any = None,
+        label_frequency: Any = None,
+        unlabeled: float | None = -1,
+        name: str | None = None,
+        truth: Any = None,
     ) -> Self:
         """Make the display from a fitted classifier; -1 in y means unlabeled."""
-        _refuse_unknown(f"{cls.__name__}.from_estimator", options)
-        options = {"name": type(estimator).__name__, "unlabeled": unlabeled} | options
-        return cls.from_predictions(y, cls._scores(estimator, X), **options)
+        return cls.from_predictions(
+            y,
+            cls._scores(estimator, X),
+            assume=assume,
+            prevalence=prevalence,
+            unlabeled_prevalence=unlabeled_prevalence,
+            label_frequency=label_frequency,
+            unlabeled=unlabeled,
+            name=type(estimator).__name__ if name is None else name,
+            truth=truth,
+        )
 
     @classmethod
     def _scores(cls, estimator: Any, X: Any) -> Any:
@@ -155,14 +172,6 @@ def _positive_chance(estimator: Any, X: Any) -> Any:
     """Return the probabilities of class 1, whichever other classes there are."""
     classes = list(getattr(estimator, "classes_", (0, 1)))
     return estimator.predict_proba(X)[:, classes.index(1) if 1 in classes else -1]
-
-
-def _refuse_unknown(method: str, names: Iterable[str]) -> None:
-    """Raise if a keyword is none of those that displays of rows take."""
-    for name in sorted(set(names) - set(KEYWORDS)):
-        hint = "plot() takes it; " if name == "ax" else ""
-        hint += f"has {', '.join(KEYWORDS)}"
-        raise TypeError(f"{method}() got an unexpected keyword argument {name!r}; {hint}")
 
 
 @dataclass(frozen=True)
@@ -240,6 +249,9 @@ class CurveDisplay(Display):
                 confidence_level=level,
             )
         curve, naive = _own_curve(evaluation), evaluation.naive_curve
+        band = evaluation.recovery.roc_band if cls.x == "fpr" else None
+        if band is not None:
+            return cls(curve, naive, band, truth, name, confidence_level=level)
         reach = tuple(cls._reach(evaluation))
         return cls(curve, naive, None, truth, name, confidence_level=level, reach=reach)
 
@@ -303,14 +315,14 @@ class CurveDisplay(Display):
     def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         columns = self.frame().values()
         # A range of the share without a value has a band, and no curve in it.
-        known = not any(np.isnan(column).all() for column in columns)
+        has_values = not any(np.isnan(column).all() for column in columns)
         if band := self.band():
             colour = {"color": style["color"]} if "color" in style else {}
             label = f"{100 * self.confidence_level:g} % {'intervals' if self.reach else 'bounds'}"
-            if not known:
+            if not has_values:
                 label = f"{style.get('label', self.name)}: {label}"
             axes.fill_between(*band.values(), alpha=0.2, label=label, **colour)
-        if known:
+        if has_values:
             axes.plot(*columns, **{"linestyle": "-", "label": self.name, **style})
         for other, kind, label in (
             (self.naive, "--", "unlabeled = negative"),
@@ -348,8 +360,8 @@ def _share_ends(shares: Shares, level: float = LEVEL) -> list[float]:
 
 def _along(grid: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
     """Return the height of a curve at each place of a grid, within [0, 1]."""
-    known = ~(np.isnan(x) | np.isnan(y))
-    x, y = np.clip(x[known], 0, 1), np.clip(y[known], 0, 1)
+    present = ~(np.isnan(x) | np.isnan(y))
+    x, y = np.clip(x[present], 0, 1), np.clip(y[present], 0, 1)
     order = np.lexsort((y, x))
     return np.asarray(np.interp(grid, x[order], y[order]))
 
@@ -364,12 +376,7 @@ class ColumnsDisplay(Display):
 
     @classmethod
     def from_counts(
-        cls,
-        counts: ScoreCounts,
-        shares: Shares,
-        *,
-        name: str = "score",
-        truth: Any = None,  # noqa: ARG003 - none of them draws it
+        cls, counts: ScoreCounts, shares: Shares, *, name: str = "score", truth: Any = None
     ) -> Self:
         """Make the display from counts and shares."""
         return cls(*cls._columns(counts, shares), name)
@@ -468,7 +475,7 @@ class SensitivityDisplay(ColumnsDisplay):
         shares: Shares,
         *,
         name: str = "score",
-        truth: Any = None,  # noqa: ARG003 - not drawn
+        truth: Any = None,
         metric: str = "roc_auc",
         threshold: float | None = None,
     ) -> Self:
@@ -482,7 +489,7 @@ class SensitivityDisplay(ColumnsDisplay):
         cls,
         evaluation: Evaluation,
         *,
-        truth: Any = None,  # noqa: ARG003 - not drawn
+        truth: Any = None,
         metric: str = "roc_auc",
         threshold: float | None = None,
     ) -> Self:
@@ -511,14 +518,19 @@ class DecisionDisplay(ColumnsDisplay):
 
     @classmethod
     def _band(
-        cls, counts: ScoreCounts, shares: Shares, places: Any, beta: Any, **about: Any
+        cls,
+        counts: ScoreCounts,
+        shares: Shares,
+        places: Any,
+        beta: Any,
+        target: Target,
+        level: float,
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return value and ends of a metric at some places along the cells.
 
         The distances to the metric at the ends of the share's interval add in squares, as in
         tables (`estimate_end_by_end`).
         """
-        target, level = about.get("target", "dataset"), about.get("confidence_level", LEVEL)
         positive, negative, unlabeled = counts.cumulative()
         heads = np.stack([kind[places] for kind in (positive, unlabeled, negative)])
 
@@ -526,9 +538,11 @@ class DecisionDisplay(ColumnsDisplay):
             moved = shares.exact(float(shares.clip(share)))
             return HeadCounts(heads, design_of(counts, moved, shares.sampling, target))
 
-        found = rates(shares.unlabeled_prevalence)
-        value, low, high = threshold_interval(found, cls.metric, confidence_level=level, beta=beta)
-        middle = found.point.metric(cls.metric, beta)
+        heads_here = rates(shares.unlabeled_prevalence)
+        value, low, high = threshold_interval(
+            heads_here, cls.metric, confidence_level=level, beta=beta
+        )
+        middle = heads_here.point.metric(cls.metric, beta)
         share_ends = _share_ends(shares, level)
         moved = [rates(end).point.metric(cls.metric, beta) - middle for end in share_ends]
         down = np.maximum(0.0, -np.min(moved, axis=0)) if moved else 0.0
@@ -573,16 +587,17 @@ class CostDisplay(DecisionDisplay):
         shares: Shares,
         *,
         name: str = "score",
-        truth: Any = None,  # noqa: ARG003 - not drawn
+        truth: Any = None,
         false_positive: float = 1.0,
         false_negative: float = 1.0,
-        **about: Any,
+        target: Target = "dataset",
+        confidence_level: float = LEVEL,
     ) -> Self:
         """Make the display from counts and shares, and the two costs."""
         errors = {"false_positive": false_positive, "false_negative": false_negative}
         weight, scale = cost_weight(errors)
         places = np.unique(np.linspace(1, len(counts.score), GRID).astype(int))
-        band = cls._band(counts, shares, places, weight, **about)
+        band = cls._band(counts, shares, places, weight, target, confidence_level)
         value, low, high = (scale * part for part in band)
         prevalence = shares.prevalence(counts)
         marks = {"none": false_negative * prevalence, "all": false_positive * (1 - prevalence)}
@@ -594,7 +609,7 @@ class CostDisplay(DecisionDisplay):
         cls,
         evaluation: Evaluation,
         *,
-        truth: Any = None,  # noqa: ARG003 - not drawn
+        truth: Any = None,
         false_positive: float = 1.0,
         false_negative: float = 1.0,
     ) -> Self:
@@ -650,8 +665,9 @@ class NetBenefitDisplay(DecisionDisplay):
         shares: Shares,
         *,
         name: str = "score",
-        truth: Any = None,  # noqa: ARG003 - not drawn
-        **about: Any,
+        truth: Any = None,
+        target: Target = "dataset",
+        confidence_level: float = LEVEL,
     ) -> Self:
         """Make the display from counts and shares."""
         _check_chances(counts)
@@ -659,19 +675,14 @@ class NetBenefitDisplay(DecisionDisplay):
         places = np.unique(inside[np.linspace(0, len(inside) - 1, GRID).astype(int)]) + 1
         chance = counts.score[places - 1]
         exchange = chance / (1 - chance)
-        value, low, high = cls._band(counts, shares, places, exchange, **about)
+        value, low, high = cls._band(counts, shares, places, exchange, target, confidence_level)
         prevalence = shares.prevalence(counts)
         columns = {"chance": chance, "net_benefit": value, "low": low, "high": high}
         columns["all"] = prevalence - (1 - prevalence) * exchange
         return cls(columns, {}, name)
 
     @classmethod
-    def from_evaluation(
-        cls,
-        evaluation: Evaluation,
-        *,
-        truth: Any = None,  # noqa: ARG003 - not drawn
-    ) -> Self:
+    def from_evaluation(cls, evaluation: Evaluation, *, truth: Any = None) -> Self:
         """Make the display of an evaluation: its net benefits."""
         _check_chances(evaluation.counts)
         chance = _thresholds(evaluation, N_THRESHOLDS)
@@ -736,12 +747,7 @@ class HistogramDisplay(ColumnsDisplay):
         return columns, {"width": float(edges[1] - edges[0])}
 
     @classmethod
-    def from_evaluation(
-        cls,
-        evaluation: Evaluation,
-        *,
-        truth: Any = None,  # noqa: ARG003 - not drawn
-    ) -> Self:
+    def from_evaluation(cls, evaluation: Evaluation, *, truth: Any = None) -> Self:
         """Make the display of an evaluation: its own negatives.
 
         They are NaN where labels and scores leave a range of the share and point to none.
@@ -817,19 +823,14 @@ class CalibrationDisplay(ColumnsDisplay):
         shares: Shares,
         *,
         name: str = "score",
-        truth: Any = None,  # noqa: ARG003 - not drawn
+        truth: Any = None,
         confidence_level: float = LEVEL,
     ) -> Self:
         """Make the display from counts and shares."""
         return cls(cls._groups(counts, shares, confidence_level), {}, name)
 
     @classmethod
-    def from_evaluation(
-        cls,
-        evaluation: Evaluation,
-        *,
-        truth: Any = None,  # noqa: ARG003 - not drawn
-    ) -> Self:
+    def from_evaluation(cls, evaluation: Evaluation, *, truth: Any = None) -> Self:
         """Make the display of an evaluation of random labels whose rows are independent.
 
         Where labels and scores leave a range of the share and point to none, intervals are left.
@@ -910,11 +911,11 @@ def _positive_share(
 ) -> FloatArray:
     """Return the share of positives in groups with so many labelled, unlabeled and all rows."""
     rate = unlabeled / counts.n_unlabeled
-    found, _ = recovered_rates(labelled / counts.n_positive, rate, shares)
+    recovered, _ = recovered_rates(labelled / counts.n_positive, rate, shares)
     with np.errstate(divide="ignore", invalid="ignore"):
         if shares.sampling == "single-sample":
-            return np.asarray(shares.positives(counts) * found / every)
-        return np.asarray(shares.unlabeled_prevalence * found / rate)
+            return np.asarray(shares.positives(counts) * recovered / every)
+        return np.asarray(shares.unlabeled_prevalence * recovered / rate)
 
 
 def _share_limits(
@@ -954,9 +955,9 @@ def _rate_limits(rate: FloatArray, trials: Any, z: float) -> tuple[FloatArray, F
     Wilson's limit, so that 17 of 100 intervals missed in the group of the lowest scores.
     """
     low, high = wilson_share(rate, trials, z)
-    found = rate * trials
-    few = (found > 0) & (found <= _VERY_FEW)
-    poisson = gammaincinv(np.where(few, found, 1.0), 2 * ndtr(-z)) / trials
+    expected = rate * trials
+    few = (expected > 0) & (expected <= _VERY_FEW)
+    poisson = gammaincinv(np.where(few, expected, 1.0), 2 * ndtr(-z)) / trials
     return np.where(few, np.minimum(low, poisson), low), high
 
 

@@ -13,9 +13,9 @@ from undercount.estimate import Estimate, Interval
 from undercount.infer.metric_row import MetricRow
 from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation
-from undercount.read.requirement import Requirement
+from undercount.read.require.requirement import Requirement
 from undercount.show.bias import bias_facts
-from undercount.show.text import both_answers, check_facts, plain_words, weakest_link
+from undercount.show.text import check_facts, plain_words, weakest_link
 from undercount.show.verdict_words import (
     change_words,
     judged_words,
@@ -92,6 +92,7 @@ def _model(evaluation: Evaluation) -> dict[str, Any]:
             "change": change_words(evaluation),
             "weakest": weakest_link(evaluation),
         },
+        **({"fitted": dict(evaluation.basis.fitted)} if evaluation.basis.fitted else {}),
         **({"reviews": _reviews(evaluation)} if evaluation.basis.review is not None else {}),
         **({"requirements": _requirements(evaluation)} if evaluation.judgements else {}),
     }
@@ -101,12 +102,12 @@ def _requirements(evaluation: Evaluation) -> list[dict[str, Any]]:
     """Return what was found of each requirement, the worst first."""
     return [
         {
-            "requirement": each.requirement.words,
-            "outcome": each.outcome,
-            **_spread(each.estimate),
-            "why": each.why,
+            "requirement": judgement.requirement.words,
+            "outcome": judgement.outcome,
+            **_spread(judgement.estimate),
+            "why": judgement.why,
         }
-        for each in evaluation.judgements
+        for judgement in evaluation.judgements
     ]
 
 
@@ -140,7 +141,7 @@ def _reviews(evaluation: Evaluation) -> dict[str, Any]:
                     "low": plain(found[kind].low),
                     "high": plain(found[kind].high),
                 }
-                for row, found in both_answers(evaluation)
+                for row, found in evaluation.both_answers
                 if kind in found
             ]
             for kind in ("any", "random")

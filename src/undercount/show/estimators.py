@@ -107,9 +107,9 @@ def _part(name: str, rows: Sequence[EstimatorRow]) -> dict[str, Any]:
 
 
 def _cells(row: EstimatorRow) -> dict[str, str]:
-    known = row.low is not None and row.high is not None
+    has_range = row.low is not None and row.high is not None
     value = _value_words(row)
-    span = f"{percent(row.low or 0.0)} – {percent(row.high or 0.0)}" if known else ""
+    span = f"{percent(row.low or 0.0)} – {percent(row.high or 0.0)}" if has_range else ""
     # Where no value is named the range leads, and nothing follows it.
     leads, follows = (f"0 – {percent(row.high or 0.0)}", "") if row.range_only else (value, span)
     return {
@@ -143,15 +143,16 @@ def _bar(row: EstimatorRow, end: float) -> dict[str, Any]:
 
 def agreement_words(rows: Sequence[EstimatorRow]) -> str:
     """Say whether the methods agree and what to do."""
-    found = judge_agreement(rows)
-    if found is None:
+    agreement = judge_agreement(rows)
+    if agreement is None:
         return OPEN
     ends = " to ".join(
-        f"{percent(row.value or 0.0)} ({row.method})" for row in (found.lowest, found.highest)
+        f"{percent(row.value or 0.0)} ({row.method})"
+        for row in (agreement.lowest, agreement.highest)
     )
-    verdict = VERDICTS[found.verdict]
+    verdict = VERDICTS[agreement.verdict]
     if any(row.range_only for row in rows):
-        verdict = f"{SHAPES[found.verdict]} {OPEN}"
+        verdict = f"{SHAPES[agreement.verdict]} {OPEN}"
     return (
         f"Answers run from {ends}{verdict} None of them sees labels that are not "
         "random, or negatives that look just like positives."

@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree as ET
 
-from undercount.read.requirement import Verdict
+from undercount.read.require.requirement import Verdict
 
 
 def as_junit(verdict: Verdict) -> str:
@@ -13,7 +13,7 @@ def as_junit(verdict: Verdict) -> str:
     Examples
     --------
     >>> from undercount import Estimate
-    >>> from undercount.read.requirement import Judgement, Verdict, parse_requirement
+    >>> from undercount.read.require.requirement import Judgement, Verdict, parse_requirement
     >>> from undercount.show.junit import as_junit
     >>> wanted = parse_requirement("roc_auc >= 0.9")
     >>> text = as_junit(Verdict((Judgement("p", wanted, "met", Estimate(0.95, 0.93, 0.97)),)))
@@ -21,20 +21,24 @@ def as_junit(verdict: Verdict) -> str:
     True
     """
     suites = ET.Element("testsuites", {"name": "undercount", **_numbers(verdict)})
-    for subject in dict.fromkeys(each.subject for each in verdict.judgements):
-        part = Verdict(tuple(each for each in verdict.judgements if each.subject == subject))
+    for subject in dict.fromkeys(judgement.subject for judgement in verdict.judgements):
+        part = Verdict(
+            tuple(judgement for judgement in verdict.judgements if judgement.subject == subject)
+        )
         suite = ET.SubElement(suites, "testsuite", {"name": subject, **_numbers(part)})
-        for each in part.judgements:
-            words = each.requirement.words
+        for judgement in part.judgements:
+            words = judgement.requirement.words
             case = ET.SubElement(suite, "testcase", classname=f"undercount.{subject}", name=words)
-            if each.outcome != "met":
-                failure = ET.SubElement(case, "failure", type=each.outcome, message=str(each))
-                failure.text = each.words
-            ET.SubElement(case, "system-out").text = each.words
+            if judgement.outcome != "met":
+                failure = ET.SubElement(
+                    case, "failure", type=judgement.outcome, message=str(judgement)
+                )
+                failure.text = judgement.words
+            ET.SubElement(case, "system-out").text = judgement.words
     ET.indent(suites)
     return ET.tostring(suites, encoding="unicode", xml_declaration=False) + "\n"
 
 
 def _numbers(verdict: Verdict) -> dict[str, str]:
-    failures = sum(each.outcome != "met" for each in verdict.judgements)
+    failures = sum(judgement.outcome != "met" for judgement in verdict.judgements)
     return {"tests": str(len(verdict.judgements)), "failures": str(failures)}

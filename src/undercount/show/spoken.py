@@ -37,8 +37,8 @@ def numbers(*values: float) -> list[str]:
     (['0.500', '0.250'], ['0.9981', '0.9978', '0.9983'])
     """
     plain = [number(value) for value in values]
-    known = not any(map(math.isnan, values))
-    if len(set(plain)) > 1 or not known or max(values) - min(values) < ROUNDING:
+    exist = not any(map(math.isnan, values))
+    if len(set(plain)) > 1 or not exist or max(values) - min(values) < ROUNDING:
         return plain
     digits = next(d for d in range(4, 11) if len({f"{value:.{d}f}" for value in values}) > 1)
     return [f"{value:.{digits}f}" for value in values]

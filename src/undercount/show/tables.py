@@ -14,7 +14,6 @@ from undercount.read.evaluation import Evaluation
 from undercount.show.spoken import number, title
 from undercount.show.text import (
     ANSWERS,
-    both_answers,
     bound_words,
     hidden_words,
     labels_words,
@@ -43,7 +42,7 @@ def as_markdown(evaluation: Evaluation) -> str:
     lines = [
         f"**{escape(name, MARKDOWN_SPECIAL)}**: hidden positives {hidden_words(evaluation)}",
         "",
-        f"| metric | unlabeled = negative | {level} | at least | needs |",
+        f"| metric | {evaluation.basis.naive.title} | {level} | at least | needs |",
         "|---|---:|---:|---:|---|",
     ]
     for row in (*evaluation.rows, *evaluation.top_rows):
@@ -62,20 +61,20 @@ def as_markdown(evaluation: Evaluation) -> str:
     lines += [f"What would change it: {change}.", ""] if change else []
     missing = missing_words(evaluation)
     lines += [f"Threshold: {missing}.", ""] if missing else []
-    lines += [f"- **{found.code}** ({found.level}): {found.message}" for found in _bad(evaluation)]
+    lines += [f"- **{check.code}** ({check.level}): {check.message}" for check in _bad(evaluation)]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _reviews(evaluation: Evaluation) -> list[str]:
     """Write the answers of reviews alone and with random labels, and the test between them."""
-    answers = both_answers(evaluation)
+    answers = evaluation.both_answers
     if not answers:
         return []
     kinds = list(answers[0][1])
     lines = ["", f"| metric | {' | '.join(ANSWERS[kind] for kind in kinds)} |"]
     lines.append("|---|" + "---:|" * len(kinds))
-    for row, found in answers:
-        values = " | ".join(value_words(found[kind]) for kind in kinds)
+    for row, answer in answers:
+        values = " | ".join(value_words(answer[kind]) for kind in kinds)
         lines.append(f"| {_cells(row)[0]} | {values} |")
     lacking = lacking_words(evaluation)
     more = [f"Reviews: {lacking}."] if lacking else []
@@ -109,7 +108,7 @@ def as_latex(evaluation: Evaluation) -> str:
     lines = [
         r"\begin{tabular}{lrrrl}",
         r"\hline",
-        rf"metric & unlabeled = negative & {level} & at least & needs \\",
+        rf"metric & {evaluation.basis.naive.title} & {level} & at least & needs \\",
         r"\hline",
     ]
     for row in (*evaluation.rows, *evaluation.top_rows):

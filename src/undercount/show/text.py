@@ -13,13 +13,12 @@ from undercount.errors import CODES, Check
 from undercount.estimate import WIDE, Estimate
 from undercount.infer.heads import ranked_rows, top_rows
 from undercount.infer.labelled import naive_area
-from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_name import short_number, top_words
 from undercount.infer.metric_row import MetricRow
 from undercount.metric_facts import RIGHT_LABELS
 from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation
-from undercount.read.review_price import can_go_on, price_reviews, reviews_for
+from undercount.read.plan.review_gain import WORTH
 from undercount.show.bias import bias_lines
 from undercount.show.costs import SHOWN as SHOWN_COSTS
 from undercount.show.costs import cost_table, cost_words
@@ -116,9 +115,10 @@ def hidden_words(evaluation: Evaluation, *, claiming: bool = True) -> str:
             f"many: {SETTLED} · {how} · {_limit_words(evaluation, ruled)}"
         )
     within = f" ({percent(span.low)} – {percent(span.high)})" if span else ""
-    found = f"{taken} of the unlabeled rows{within} · {how}"
+    words = f"{taken} of the unlabeled rows{within} · {how}"
+    words += f" · {evaluation.basis.whole}" if evaluation.basis.whole else ""
     # What scores rule out supposes random labels, which reviews alone do not.
-    return f"{found} · {_limit_words(evaluation, ruled)}" if evaluation.basis.limited else found
+    return f"{words} · {_limit_words(evaluation, ruled)}" if evaluation.basis.limited else words
 
 
 def _source_words(evaluation: Evaluation) -> str:
@@ -194,10 +194,10 @@ def _naive_words(evaluation: Evaluation, main: MetricRow) -> str:
     given = evaluation.basis.premise
     if main.metric == "precision":
         return (
-            f' {given}"precision {percent(main.naive)}" is too low: some "false alarms" are '
-            "positives that nobody has labelled yet."
+            f' {given}"precision {percent(main.naive)}" is too low: '
+            f"{evaluation.basis.naive.precision}."
         )
-    return f' {given}"AUC {main.naive:.3f}" is too low: unlabeled positives count as errors.'
+    return f' {given}"AUC {main.naive:.3f}" is too low: {evaluation.basis.naive.area}.'
 
 
 def support_words(evaluation: Evaluation) -> str:
@@ -210,8 +210,12 @@ def support_words(evaluation: Evaluation) -> str:
         return f" Nothing can be claimed while {verdict.reason.code} stands."
     if claim is None:
         return " The number supports no claim."
-    asked, place = claim.name, (main.metric, main.threshold, main.top)
-    if (asked.metric, asked.threshold, asked.top) != place or claim.deploy_prevalence is not None:
+    claimed, place = claim.name, (main.metric, main.threshold, main.top)
+    if (
+        claimed.metric,
+        claimed.threshold,
+        claimed.top,
+    ) != place or claim.deploy_prevalence is not None:
         return ""
     return f" The number does not support {claim_words(claim, evaluation.threshold)}."
 
@@ -273,13 +277,13 @@ def case_words(share: Estimate, *, estimated: bool = False) -> str:
         return _range_words(share)
     values = (share.low, share.value, share.high)
     of = next((of for of in CASES if all(_speaks(of, value) for value in values)), CASES[-1])
-    few, found, most = (_nearest(of * value) for value in values)
-    if found in (0, of):  # no estimate is sure of all, or of none
+    few, middle, most = (_nearest(of * value) for value in values)
+    if middle in (0, of):  # no estimate is sure of all, or of none
         return _end_words(share, sure=few == most)
     if most - few >= WIDE * of or (estimated and few != most):
         return f"Between {few} and {most} of every {of} flagged cases are real"
     span = f" ({few} to {most})" if few != most else ""
-    return f"About {found} of every {of} flagged cases {'is' if found == 1 else 'are'} real{span}"
+    return f"About {middle} of every {of} flagged cases {'is' if middle == 1 else 'are'} real{span}"
 
 
 def _range_words(share: Estimate) -> str:
@@ -332,7 +336,7 @@ def weakest_check(evaluation: Evaluation) -> Check | None:
 
 
 def weakest_link(evaluation: Evaluation) -> str:
-    """Name the assumption to worry about first, and what would settle it at which price."""
+    """Name the assumption to worry about first, and what would settle it at which gain."""
     bad = weakest_check(evaluation)
     if bad is not None:
         words = f"{check_words(bad)} ({bad.code} {bad.level})"
@@ -361,8 +365,8 @@ def _share_question(evaluation: Evaluation, fair: str) -> str:
 
 def review_words(evaluation: Evaluation) -> str:
     """Write the command that chooses rows to look at, and what their verdicts would buy."""
-    price = price_reviews(evaluation)
-    if price is None or price.before < SHARP:
+    gain = evaluation.review_gain
+    if gain is None or gain.before < SHARP:
         return ""
     at = "" if evaluation.threshold is None else short_number(evaluation.threshold)
     # The plan is for the metric whose gain is promised.
@@ -371,8 +375,8 @@ def review_words(evaluation: Evaluation) -> str:
         cut = f" --threshold {at}" if at else ""
         cut = cut if top is None else f" --top {top_words(top).replace(',', '')}"
         command = (
-            f"undercount plan {evaluation.origin}{cut} --goal {price.metric} "
-            f"--budget {price.budget} --out review.csv"
+            f"undercount plan {evaluation.origin}{cut} --goal {gain.metric} "
+            f"--budget {gain.budget} --out review.csv"
         )
     else:
         if top is not None:
@@ -381,14 +385,14 @@ def review_words(evaluation: Evaluation) -> str:
         coded = (
             "" if evaluation.unlabeled is None else f", unlabeled={float(evaluation.unlabeled):g}"
         )
-        goal = f', goal="{price.metric}"'
+        goal = f', goal="{gain.metric}"'
         share = _given_words(evaluation)
-        command = f"uc.plan_reviews(y, score{coded}, budget={price.budget}{cut}{goal}{share})"
-    name = metric_title(price.metric)
-    if price.helps:
-        bought = f"{name} {half_width_words(price.before)} → {half_width_words(price.after)}"
+        command = f"uc.plan_reviews(y, score{coded}, budget={gain.budget}{cut}{goal}{share})"
+    name = metric_title(gain.metric)
+    if gain.helps:
+        bought = f"{name} {half_width_words(gain.before)} → {half_width_words(gain.after)}"
     else:  # no narrower, and nothing is supposed of labels and share
-        bought = f"{name} {half_width_words(price.after)} whatever the labels"
+        bought = f"{name} {half_width_words(gain.after)} whatever the labels"
     return f" → {command}   {bought}"
 
 
@@ -396,36 +400,28 @@ def _given_words(evaluation: Evaluation) -> str:
     """Write the share that was given as one number, for the plan to suppose."""
     name, value = evaluation.shares.stated(evaluation.counts)
     one = evaluation.shares.unlabeled_prevalence_interval is None
-    known = evaluation.unknowns.given and one and name != "label_frequency"
-    return f", {name}={value:.6g}" if known else ""  # the plan supposes it, and rounds nothing
+    was_given = evaluation.unknowns.given and one and name != "label_frequency"
+    return f", {name}={value:.6g}" if was_given else ""  # the plan supposes it, and rounds nothing
 
 
 # Half the width of an interval that nobody needs to make narrower.
 SHARP = 0.005
-# How sharp an answer is worth asking for where nothing can be said yet.
-WORTH = 0.1
 
 
 def lacking_words(evaluation: Evaluation) -> str:
     """Say which metrics have too few verdicts, and how many would do; nothing if none has."""
-    if evaluation.basis.review is None:
+    lacking = evaluation.lacking_reviews
+    if lacking is None:
         return ""
-    silent = [row for row in evaluation.rows if row.estimate.open]
-    wide = [row for row in evaluation.rows if row.estimate.wide and row.estimate.exists]
-    wide = [row for row in wide if row.metric in BOTH_ANSWERS]
-    if not silent and not wide:
-        return ""
-    said = (("too few to say", silent), ("leave a wide range of", wide))
+    said = (("too few to say", lacking.silent), ("leave a wide range of", lacking.wide))
     parts = (f"{what} {', '.join(title(row) for row in rows)}" for what, rows in said if rows)
-    words = ", and ".join(parts)
-    needed = {row: reviews_for(evaluation, row, WORTH) for row in (*silent, *wide)}
-    row, number = max(needed.items(), key=lambda pair: pair[1] or (0, 0))
+    words, row, number = ", and ".join(parts), lacking.row, lacking.needed
     if not number:
         return words
     goal = f"--goal {row.metric}" if evaluation.origin else f"goal={row.metric!r}"
     many = f"{number[0]:,} to {number[1]:,}" if number[1] > number[0] else f"{number[0]:,}"
     does = f"would do for {title(row)} (± {WORTH:g})"
-    if can_go_on(evaluation):
+    if lacking.same_plan:
         return f"{words}: about {many} more, planned with {goal} and these reviews, {does}"
     return (
         f"{words}: about {many} planned with {goal} {does}, by the share that verdicts show; a "
@@ -433,21 +429,7 @@ def lacking_words(evaluation: Evaluation) -> str:
     )
 
 
-# Metrics of which both answers are shown, beside those of the table.
-BOTH_ANSWERS = ("precision", "recall", "f1", "roc_auc", "average_precision")
 ANSWERS = {"any": "reviews alone", "random": "with random labels"}
-
-
-def both_answers(evaluation: Evaluation) -> list[tuple[MetricRow, dict[str, Estimate]]]:
-    """Return rows of the table with the answers of reviews alone, and with random labels."""
-    review = evaluation.basis.review
-    if review is None or not review.plain:
-        return []
-    return [
-        (row, evaluation.recovery.answers(MetricAt(row.metric, row.threshold)))
-        for row in evaluation.rows
-        if row.metric in BOTH_ANSWERS
-    ]
 
 
 def labels_words(evaluation: Evaluation) -> str:
@@ -455,26 +437,26 @@ def labels_words(evaluation: Evaluation) -> str:
     review = evaluation.basis.review
     if review is None or review.found is None:
         return "not used: the answer rests on the reviews alone"
-    found, leads = review.found, review.labels
-    test = f"(p = {found.p_value:.2g})"
-    random = "--labels random" if evaluation.origin else 'labels="random"'
-    if found.rejected:
+    hits, leads = review.found, review.labels
+    test = f"(p = {hits.p_value:.2g})"
+    random = "--labels random" if evaluation.origin else 'Reviewed(…, labels="random")'
+    if hits.rejected:
         alone = "the table rests on the reviews alone"
-        asked = f"the table uses it all the same, as {random} says"
+        agreement = f"the table uses it all the same, as {random} says"
         return (
             f"do not look like a random sample: they score unlike the positives found {test}; the "
-            f"sharper answer is not to be used; {alone if leads == 'any' else asked}"
+            f"sharper answer is not to be used; {alone if leads == 'any' else agreement}"
         )
-    if found.undecided:
+    if hits.undecided:
         words = (
             "the reviews cannot tell yet whether labels are a random sample of the positives "
-            f"({found.words}; {found.further_words})"
+            f"({hits.words}; {hits.further_words})"
         )
     else:
         words = f"show no difference from a random sample of the positives {test}"
     if leads == "random":
         return f"{words}; the table takes them for one"
-    few = ", but the test sees little with so few" if found.weak and not found.undecided else ""
+    few = ", but the test sees little with so few" if hits.weak and not hits.undecided else ""
     return f"{words}{few}; the table does not rest on it. If you know that they are one: {random}"
 
 
@@ -614,9 +596,9 @@ def _table(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
     if too_wide(lines, width):
         stacked = [_stacked_row(evaluation, row, width) for row in rows]
         styled = [
-            each
+            styled_line
             for text, style in zip(stacked, styles, strict=True)
-            for each in _style(text, style)
+            for styled_line in _style(text, style)
         ]
         more = []
     else:
@@ -641,7 +623,8 @@ def _table_lines(
     # Negative values are longer; two spaces keep the columns apart.
     span = max([24, *(len(answer) + 2 for answer in answers)])
     bounded = any(row.lower_bound is not None for row in rows)
-    cells = [("", "unlabeled = negative", f"true value ({level})", "at least", "needs")]
+    head = evaluation.basis.naive.title
+    cells = [("", head, f"true value ({level})", "at least", "needs")]
     cells += zip(names, naive, answers, map(bound_words, rows), map(needs_words, rows), strict=True)
     return [
         f" {name:<{room}}{naive:>22}  {value:<{span}}"
@@ -653,7 +636,7 @@ def _table_lines(
 
 def _stacked_row(evaluation: Evaluation, row: MetricRow, width: int) -> str:
     cells = [
-        ("unlabeled = negative", number(row.naive)),
+        (evaluation.basis.naive.title, number(row.naive)),
         (f"true ({100 * evaluation.confidence_level:g} %)", value_words(row.estimate)),
         ("at least", bound_words(row)),
         ("needs", needs_words(row)),
@@ -674,19 +657,19 @@ def _needs_lines(rows: Sequence[MetricRow], width: int) -> list[str]:
 
 def _reviews(evaluation: Evaluation, width: int) -> list[tuple[str, Style]]:
     """List both answers, and the test that chooses between them."""
-    answers = both_answers(evaluation)
+    answers = evaluation.both_answers
     if not answers:
         return []
     room = max([18, *(len(title(row)) + 1 for row, _ in answers)])
     kinds = list(answers[0][1])
     lines = [f" {'':<{room}}" + "".join(f"{ANSWERS[kind]:<30}" for kind in kinds).rstrip()]
-    for row, found in answers:
-        cells = "".join(f"{value_words(found[kind]):<30}" for kind in kinds)
+    for row, answer in answers:
+        cells = "".join(f"{value_words(answer[kind]):<30}" for kind in kinds)
         lines.append(f" {title(row):<{room}}{cells}".rstrip())
     if too_wide(lines, width):
         lines = []
-        for row, found in answers:
-            said = [(ANSWERS[kind], value_words(found[kind])) for kind in kinds]
+        for row, answer in answers:
+            said = [(ANSWERS[kind], value_words(answer[kind])) for kind in kinds]
             lines += stack(title(row), said, width)
     lines.append(line("Labels", labels_words(evaluation), width=width))
     lacking = lacking_words(evaluation)
@@ -714,24 +697,24 @@ def _flagged_lines(evaluation: Evaluation, room: int, width: int) -> list[str]:
         return []
     counts = evaluation.counts
     head = counts.score >= precision.threshold
-    known, alarms = counts.positive[head].sum(), counts.negative[head].sum()
-    flagged = known + alarms + counts.unlabeled[head].sum()
+    known_positive, alarms = counts.positive[head].sum(), counts.negative[head].sum()
+    flagged = known_positive + alarms + counts.unlabeled[head].sum()
     if flagged == 0:
         return [line("flagged", "no rows: nothing scores that high", room + 3, width)]
-    found = precision.estimate
+    estimate = precision.estimate
     real, low, high = (
         rows_words(part, weighted=counts.weighted)
-        for part in (flagged * found.value, flagged * found.low, flagged * found.high)
+        for part in (flagged * estimate.value, flagged * estimate.low, flagged * estimate.high)
     )
     said = f"about {real} real ({low} – {high})"
-    if found.range_only:
+    if estimate.range_only:
         said = f"{low} – {high} real"
     text = (
         f"{row_words(flagged, weighted=counts.weighted)} "
         f"({percent(flagged / counts.n_rows)}) · "
-        + ("" if found.open else f"{said}, ")
-        + f"{amount(known)} of them already known"
-        + (" to be real" if found.open else "")
+        + ("" if estimate.open else f"{said}, ")
+        + f"{amount(known_positive)} of them already known"
+        + (" to be real" if estimate.open else "")
         + (f", {amount(alarms)} known to be negative" if alarms > 0 else "")
     )
     if evaluation.shares.sampling != "single-sample":
@@ -809,7 +792,7 @@ def tell_story(
 ) -> list[tuple[str, str]]:
     """Tell how the main number came nearer to the truth: what was done → the number."""
     row = find(after, "precision") or after.rows[0]
-    place = [each.metric for each in before.rows].index(row.metric)
+    place = [old_row.metric for old_row in before.rows].index(row.metric)
     old, review = before.rows[place], after.basis.review
     n_answered = 0 if review is None else review.n_answered
     return [

@@ -8,8 +8,8 @@ from undercount.infer.metric_name import place_words, short_number
 from undercount.infer.sensitivity import AREAS
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
-from undercount.read.requirement import Outcome, Requirement, where_words
-from undercount.read.verdict import Light
+from undercount.read.require.requirement import Outcome, Requirement, where_words
+from undercount.read.require.verdict import Light
 from undercount.shares import Given
 from undercount.show.spoken import metric_title
 
@@ -56,7 +56,7 @@ def light_of(evaluation: Evaluation) -> Light:
     """
     light = evaluation.verdict.light
     grants = light in ("robust", "reviewed", "given")
-    open_ones = any(each.outcome != "met" for each in evaluation.judgements)
+    open_ones = any(judgement.outcome != "met" for judgement in evaluation.judgements)
     return "unsupported" if grants and open_ones else light
 
 
@@ -114,8 +114,10 @@ def _share_texts(evaluation: Evaluation) -> tuple[list[str], list[str]]:
     limits: list[tuple[float, End]] = []
     if _kind(evaluation) == "unlabeled_prevalence":
         limits = [(evaluation.unknowns.limit, "above")]
-    said, told = percents_beside(values, [*limits, *sorted(ends)], given=evaluation.unknowns.given)
-    return said, told[len(limits) :]
+    said, ends_text = percents_beside(
+        values, [*limits, *sorted(ends)], given=evaluation.unknowns.given
+    )
+    return said, ends_text[len(limits) :]
 
 
 def _kind(evaluation: Evaluation) -> Given:
@@ -186,8 +188,8 @@ def judged_words(evaluation: Evaluation) -> str:
 def outcome_words(evaluation: Evaluation) -> list[tuple[Outcome, str]]:
     """Say of each requirement, the worst first, whether it is met, and what was found."""
     return [
-        (each.outcome, each.words.removeprefix(f"{each.subject}: "))
-        for each in evaluation.judgements
+        (judgement.outcome, judgement.words.removeprefix(f"{judgement.subject}: "))
+        for judgement in evaluation.judgements
     ]
 
 
@@ -301,9 +303,9 @@ def _no_precision_words(evaluation: Evaluation, threshold: float) -> str:
         return "another threshold, or other scores: rows flagged at random are real more often"
     random = "rows flagged at random may be real as often"
     chance = "at this threshold chance alone may leave no real case"
-    known = evaluation.source != "estimated" or row.estimate.low <= 0
-    wanted = "more labels" if known else SETTLING
-    return f"{wanted}: {random if row.estimate.low > 0 else chance}"
+    is_given = evaluation.source != "estimated" or row.estimate.low <= 0
+    remedy = "more labels" if is_given else SETTLING
+    return f"{remedy}: {random if row.estimate.low > 0 else chance}"
 
 
 def _flagged_share(evaluation: Evaluation, threshold: float) -> float:

@@ -33,10 +33,10 @@ def read_numbers(name: str, values: Any, kind: str = "numbers") -> FloatArray:
 
 def read_along_scores(name: str, values: Any, counts: ScoreCounts) -> FloatArray:
     """Return one number a distinct score."""
-    found = read_numbers(name, values)
-    if found.shape != counts.score.shape:
+    numbers = read_numbers(name, values)
+    if numbers.shape != counts.score.shape:
         raise InputError(
             f"{name} must hold one value a distinct score, {len(counts.score)}; "
-            f"got shape {found.shape}"
+            f"got shape {numbers.shape}"
         )
-    return found
+    return numbers

@@ -241,13 +241,13 @@ unlabeled_prevalence may be at most 0.4
     auc = min(max(auc, 0.0), 1.0)
     share, purity = shares.unlabeled_prevalence, shares.label_purity
     mixing = mix(kind_sizes(counts), "unlabeled_prevalence", share, purity, shares.sampling)
-    known = float(mixing.negative[NEGATIVE])
-    if known == 0:
+    negatives = float(mixing.negative[NEGATIVE])
+    if negatives == 0:
         return auc
     # Eq. 1 inside the area of positives against the known negatives.
     area = mixing.positive[LABELLED] * counts.auc("positive", "negative")
     area += mixing.positive[UNLABELED] * counts.auc("unlabeled", "negative")
-    return (1 - known) * auc + known * float(area)
+    return (1 - negatives) * auc + negatives * float(area)
 
 
 def unlabeled_precision(counts: ScoreCounts, shares: Shares) -> FloatArray:

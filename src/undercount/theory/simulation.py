@@ -6,13 +6,15 @@ Wrong when: used as evidence about other shapes; transform a score for that.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypedDict, Unpack
+from typing import TypeAlias
 
 import numpy as np
 
 from undercount.counts import BoolArray
 from undercount.curve import FloatArray
 from undercount.errors import InputError
+
+Seed: TypeAlias = int | np.random.Generator | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,30 +44,27 @@ class SelectedData:
         return ~np.isnan(self.y)
 
 
-class SelectionOptions(TypedDict, total=False):
-    """Keywords of every design.
-
-    Attributes
-    ----------
-    latent_threshold : float, default 0
-        p*; a row is positive if its propensity is at least that, so the prevalence is Φ(-p*).
-    looked_share : float, default 0.5
-        Share of rows looked at.
-    random_state : int, generator or None
-        Seed.
-    """
-
-    latent_threshold: float
-    looked_share: float
-    random_state: int | np.random.Generator | None
-
-
 def simulate_own_score(
-    n_rows: int = 1000, correlation: float = 0.5, **options: Unpack[SelectionOptions]
+    n_rows: int = 1000,
+    correlation: float = 0.5,
+    *,
+    latent_threshold: float = 0.0,
+    looked_share: float = 0.5,
+    random_state: Seed = None,
 ) -> SelectedData:
     """Draw rows of which the highest scores are looked at (Cook 2016, section 4.1).
 
-    `correlation` is ρ_ap, of score and propensity.
+    Parameters
+    ----------
+    n_rows : int
+    correlation : float
+        ρ_ap, of score and propensity.
+    latent_threshold : float
+        p*; a row is positive if its propensity is at least that, so the prevalence is Φ(-p*).
+    looked_share : float
+        Share of rows looked at.
+    random_state : int, generator or None
+        Seed.
 
     Examples
     --------
@@ -75,7 +74,9 @@ def simulate_own_score(
     >>> seen.size, bool(seen.min() > unseen.max())
     (500, True)
     """
-    return _simulate(n_rows, [[1, correlation], [correlation, 1]], (0, 1), **options)
+    covariance = [[1, correlation], [correlation, 1]]
+    looks = latent_threshold, looked_share, random_state
+    return _simulate(n_rows, covariance, (0, 1), *looks)
 
 
 def simulate_observed_score(
@@ -84,11 +85,13 @@ def simulate_observed_score(
     *,
     selector_correlation: float = 0.7,
     score_correlation: float = 0.5,
-    **options: Unpack[SelectionOptions],
+    latent_threshold: float = 0.0,
+    looked_share: float = 0.5,
+    random_state: Seed = None,
 ) -> SelectedData:
     """Draw rows of which another, known classifier chose the highest (Cook 2016, appendix B).
 
-    The three correlations are ρ_ap, ρ_bp and ρ_ab.
+    The three correlations are ρ_ap, ρ_bp and ρ_ab; the rest is as in `simulate_own_score`.
 
     Examples
     --------
@@ -103,7 +106,8 @@ def simulate_observed_score(
         [correlation, 1, score_correlation],
         [selector_correlation, score_correlation, 1],
     ]
-    return _simulate(n_rows, covariance, (0, 0, 1), **options)
+    looks = latent_threshold, looked_share, random_state
+    return _simulate(n_rows, covariance, (0, 0, 1), *looks)
 
 
 def simulate_unobserved(
@@ -112,7 +116,9 @@ def simulate_unobserved(
     *,
     hidden_correlation: float = 0.7,
     score_weight: float = 1.0,
-    **options: Unpack[SelectionOptions],
+    latent_threshold: float = 0.0,
+    looked_share: float = 0.5,
+    random_state: Seed = None,
 ) -> SelectedData:
     """Draw rows chosen by γ·score plus something unseen (Cook 2016, section 4.2).
 
@@ -126,8 +132,8 @@ def simulate_unobserved(
         ρ_εp / √(1-ρ_ap²).
     score_weight : float
         γ; the two classifiers then correlate by γ/√(1+γ²).
-    **options
-        Keywords of `SelectionOptions`.
+    latent_threshold, looked_share, random_state
+        As in `simulate_own_score`.
 
     Examples
     --------
@@ -141,17 +147,17 @@ def simulate_unobserved(
         [correlation, 1, 0],
         [hidden_correlation, 0, 1],
     ]
-    return _simulate(n_rows, covariance, (0, score_weight, 1), **options)
+    looks = latent_threshold, looked_share, random_state
+    return _simulate(n_rows, covariance, (0, score_weight, 1), *looks)
 
 
 def _simulate(
     n_rows: int,
     covariance: Sequence[Sequence[float]],
     weights: Sequence[float],
-    *,
-    latent_threshold: float = 0.0,
-    looked_share: float = 0.5,
-    random_state: int | np.random.Generator | None = None,
+    latent_threshold: float,
+    looked_share: float,
+    random_state: Seed,
 ) -> SelectedData:
     """Draw propensity, score and third variable, and look where their weighted sum is highest."""
     values, vectors = np.linalg.eigh(np.array(covariance, float))
@@ -164,7 +170,9 @@ def _simulate(
         raise InputError(f"looked_share must be between 0 and 1; got {looked_share}")
     normal = np.random.default_rng(random_state).standard_normal((len(values), n_rows))
     drawn = (vectors * np.sqrt(np.maximum(values, 0.0))) @ normal
-    chooser = np.sum([weight * each for weight, each in zip(weights, drawn, strict=True)], axis=0)
+    chooser = np.sum(
+        [weight * variable for weight, variable in zip(weights, drawn, strict=True)], axis=0
+    )
     n_looked = max(round(looked_share * n_rows), 1)
     cutoff = np.partition(chooser, n_rows - n_looked)[n_rows - n_looked]
     truth = (drawn[0] >= latent_threshold).astype(float)

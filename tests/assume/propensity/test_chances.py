@@ -28,7 +28,7 @@ def test_values_are_those_of_the_curve():
     truth, _, score, chance, looked = rows()
     y = (truth & looked).astype(int)
     curve = uc.propensity_curve(y, score, chance, unlabeled=0)
-    found = uc.evaluate(y, score, unlabeled=0, propensity=chance, threshold=1.0)
+    found = uc.evaluate(y, score, unlabeled=0, assume=uc.LabelPropensity(chance), threshold=1.0)
     at = curve.at(found.curve.threshold[np.searchsorted(-found.curve.threshold, -1.0)])
     assert found.prevalence == pytest.approx(curve.prevalence)
     assert found.estimate("roc_auc").value == pytest.approx(curve.roc_auc)
@@ -41,7 +41,9 @@ def test_values_are_those_of_the_curve():
 def test_equal_chances_are_a_label_frequency():
     truth, _, score, _, _ = rows()
     y = (truth & (np.random.default_rng(1).random(len(truth)) < 0.4)).astype(int)
-    one = uc.evaluate(y, score, unlabeled=0, propensity=np.full(len(y), 0.4), threshold=1.0)
+    one = uc.evaluate(
+        y, score, unlabeled=0, assume=uc.LabelPropensity(np.full(len(y), 0.4)), threshold=1.0
+    )
     other = uc.evaluate(y, score, unlabeled=0, label_frequency=0.4, threshold=1.0)
     for a, b in zip(one.rows, other.rows, strict=True):
         # There the number of labels is held fast in average precision, whose variance is another.
@@ -69,7 +71,7 @@ def test_average_precision_and_positives_are_unbiased_over_all_labels():
         for name, value in (("labels", np.where(y == 1, 1, -1)), ("score", score)):
             object.__setattr__(found, name, value)
         object.__setattr__(found, "chance", np.where(y == 1, chance, np.nan))
-        products += odds * found._average_precision() * found.positives
+        products += odds * found.average_precision() * found.positives
         positives += odds * found.positives
     assert positives == pytest.approx(truth.sum())
     assert products / positives == pytest.approx(average_precision_score(truth, score))
@@ -117,14 +119,16 @@ def test_losses_are_unbiased_over_all_labels_and_vary_as_said(name):
 def test_losses_have_bounds_and_refuse_what_is_no_probability():
     truth, _, score, chance, looked = rows()
     y, p = (truth & looked).astype(int), 1 / (1 + np.exp(1.5 - 1.5 * score))
-    found = uc.evaluate(y, p, unlabeled=0, propensity=chance)
+    found = uc.evaluate(y, p, unlabeled=0, assume=uc.LabelPropensity(chance))
     for name in ("log_loss", "brier_score"):
         estimate = found.estimate(name)
         assert found.recovery.chances.bounds(name, 1.0).low == pytest.approx(estimate.value)
         assert found.recovery.chances.bounds(name, 2.0).width > 0
         assert estimate.low < estimate.value < estimate.high
     with pytest.raises(uc.InputError, match="probabilities in"):
-        uc.evaluate(y, score, unlabeled=0, propensity=chance).estimate("brier_score")
+        uc.evaluate(y, score, unlabeled=0, assume=uc.LabelPropensity(chance)).estimate(
+            "brier_score"
+        )
 
 
 def test_a_classifier_finds_the_chances():
@@ -140,19 +144,19 @@ def test_a_classifier_finds_the_chances():
 def test_a_forest_that_gives_a_label_no_chance_is_to_be_smoothed():
     truth, covariate, score, chance, looked = rows(3)
     y = np.where(looked, truth, np.nan)
-    options = {"covariates": np.c_[covariate, score], "threshold": 1.0}
+    covariates = np.c_[covariate, score]
     sharp = RandomForestClassifier(20, random_state=0)
     with pytest.raises(uc.InputError, match="gives a chance of 0 to") as refused:
-        uc.evaluate(y, score, propensity=sharp, **options)
+        uc.evaluate(y, score, assume=uc.LabelPropensity(sharp, covariates), threshold=1.0)
     assert "min_samples_leaf" in str(refused.value)
     assert "CalibratedClassifierCV" in str(refused.value)
     assert "leave" not in str(refused.value)
     smooth = RandomForestClassifier(20, min_samples_leaf=50, random_state=0)
-    found = uc.evaluate(y, score, propensity=smooth, **options)
+    found = uc.evaluate(y, score, assume=uc.LabelPropensity(smooth, covariates), threshold=1.0)
     assert found.source == "labelling chances estimated"
     flagged = score >= 1
     assert found["precision"].low <= truth[flagged].mean() <= found["precision"].high
-    known = uc.evaluate(y, score, propensity=chance, threshold=1.0)
+    known = uc.evaluate(y, score, assume=uc.LabelPropensity(chance), threshold=1.0)
     assert known.source == "labelling chances given"
 
 
@@ -183,7 +187,7 @@ def test_a_heavy_label_is_said():
     y = (truth & looked).astype(int)
     heavy = chance.copy()
     heavy[np.flatnonzero(y)[0]] = 0.01
-    found = uc.evaluate(y, score, unlabeled=0, propensity=heavy)
+    found = uc.evaluate(y, score, unlabeled=0, assume=uc.LabelPropensity(heavy))
     (check,) = [check for check in found.checks if check.code == "UC021"]
     assert check.level == "warn"
     assert "of all positives" in check.message
@@ -192,23 +196,22 @@ def test_a_heavy_label_is_said():
 def test_refusals():
     truth, covariate, score, chance, looked = rows(8)
     y = (truth & looked).astype(int)
-    cases = {
-        "leave out prevalence": {"prevalence": 0.2},
-        "leave out sampling": {"sampling": "case-control"},
-        "leave out label_purity": {"label_purity": 0.9},
-    }
-    for message, options in cases.items():
-        with pytest.raises(uc.InputError, match=message):
-            uc.evaluate(y, score, unlabeled=0, propensity=chance, **options)
     with pytest.raises(uc.InputError, match="must be in"):
-        uc.evaluate(y, score, unlabeled=0, propensity=chance * 0)
+        uc.evaluate(y, score, unlabeled=0, assume=uc.LabelPropensity(chance * 0))
     with pytest.raises(uc.InputError, match="found negative"):
-        uc.evaluate(y, score, unlabeled=0, propensity=LogisticRegression(), covariates=covariate)
+        uc.evaluate(
+            y,
+            score,
+            unlabeled=0,
+            assume=uc.LabelPropensity(LogisticRegression(), covariates=covariate),
+        )
     with pytest.raises(uc.InputError, match="needs covariates"):
-        uc.evaluate(y, score, unlabeled=-1, propensity=LogisticRegression())
+        uc.evaluate(y, score, unlabeled=-1, assume=uc.LabelPropensity(LogisticRegression()))
+    with pytest.raises(uc.InputError, match=r"DelayedLabels.of\(…\)"):
+        uc.LabelPropensity(uc.prevalence.LateLabels())
     for scale, words in ((100, "percentages are divided by 100"), (2.5, "scaled by a known")):
         with pytest.raises(uc.InputError, match=words):
-            uc.evaluate(y, score, unlabeled=0, propensity=chance * scale)
+            uc.evaluate(y, score, unlabeled=0, assume=uc.LabelPropensity(chance * scale))
 
 
 def two_models(seed, n=4000):
@@ -221,7 +224,7 @@ def two_models(seed, n=4000):
 def test_models_differ_by_what_each_label_adds():
     _, models, chance, y = two_models(9)
     ask = {"unlabeled": 0, "threshold": 1.0}
-    found = uc.compare(y, models, propensity=chance, question="rows", **ask)
+    found = uc.compare(y, models, assume=uc.LabelPropensity(chance), question="rows", **ask)
     # The precision of a model is Σ 1/e over the labels it flags, over what it flags (Horvitz and
     # Thompson), so that a label of chance e adds (1 - e)/e² times the square of its difference.
     adds = sum(
@@ -231,9 +234,17 @@ def test_models_differ_by_what_each_label_adds():
     gap = found.difference("precision").difference
     assert gap.value == pytest.approx(adds.sum())
     assert gap.standard_error == pytest.approx(np.sqrt((1 - chance) @ adds**2), rel=0.02)
-    alone = [uc.evaluate(y, s, propensity=chance, **ask)["recall"].value for s in models.values()]
+    alone = [
+        uc.evaluate(y, s, assume=uc.LabelPropensity(chance), **ask)["recall"].value
+        for s in models.values()
+    ]
     assert found.difference("recall").difference.value == pytest.approx(alone[0] - alone[1])
-    same = uc.compare(y, {"a": models["good"], "b": models["good"]}, propensity=chance, unlabeled=0)
+    same = uc.compare(
+        y,
+        {"a": models["good"], "b": models["good"]},
+        assume=uc.LabelPropensity(chance),
+        unlabeled=0,
+    )
     assert same.difference("roc_auc").p_value == 1
     assert "chances of a label tell the order" in str(found)
     with pytest.raises(uc.InputError, match="not free to move"):
@@ -244,7 +255,7 @@ def test_models_of_equal_chances_differ_as_by_a_label_frequency():
     truth, models, _, _ = two_models(10)
     y = (truth & (np.random.default_rng(1).random(len(truth)) < 0.4)).astype(int)
     ask = {"unlabeled": 0, "threshold": 1.0}
-    one = uc.compare(y, models, propensity=np.full(len(y), 0.4), **ask)
+    one = uc.compare(y, models, assume=uc.LabelPropensity(np.full(len(y), 0.4)), **ask)
     other = uc.compare(y, models, label_frequency=0.4, **ask)
     for metric in ("recall", "precision", "f1", "roc_auc"):
         a, b = one.difference(metric).difference, other.difference(metric).difference
@@ -256,20 +267,24 @@ def test_a_classifier_finds_the_chances_of_all_models_once():
     truth, covariate, score, _, looked = rows(11)
     y, names = np.where(looked, truth, -1), {"a": score, "b": score + covariate}
     model = LogisticRegression()
-    found = uc.compare(y, names, unlabeled=-1, propensity=model, covariates=covariate)
-    alone = uc.evaluate(y, names["b"], unlabeled=-1, propensity=model, covariates=covariate)
+    found = uc.compare(
+        y, names, unlabeled=-1, assume=uc.LabelPropensity(model, covariates=covariate)
+    )
+    alone = uc.evaluate(
+        y, names["b"], unlabeled=-1, assume=uc.LabelPropensity(model, covariates=covariate)
+    )
     assert found["b"]["roc_auc"] == alone["roc_auc"]
     frame = pd.DataFrame({"y": y, "a": score, "b": score + covariate, "e": 0.4})
-    by_name = uc.compare(frame, ["a", "b"], label="y", unlabeled=-1, propensity="e")
+    by_name = uc.compare(frame, ["a", "b"], label="y", unlabeled=-1, assume=uc.LabelPropensity("e"))
     assert by_name.first.basis.determined_by == "labelling chances"
-    with pytest.raises(uc.InputError, match="is a classifier"):
-        uc.compare(y, names, unlabeled=-1, covariates=covariate)
+    with pytest.raises(uc.InputError, match="LabelPropensity with a classifier"):
+        uc.compare(y, names, unlabeled=-1, assume=uc.RandomLabels(covariates=covariate))
 
 
 def test_another_prevalence_has_the_rates_of_these_chances():
     truth, _, score, chance, looked = rows(12, 4000)
     y, ask = (truth & looked).astype(int), {"unlabeled": 0, "threshold": 1.0}
-    found = uc.evaluate(y, score, propensity=chance, **ask)
+    found = uc.evaluate(y, score, assume=uc.LabelPropensity(chance), **ask)
     here = {row.metric: row.estimate for row in found.deployed(found.prevalence)}
     for metric in ("recall", "precision", "f1", "roc_auc"):
         assert here[metric].value == pytest.approx(found[metric].value)
@@ -284,7 +299,7 @@ def test_equal_chances_at_another_prevalence_are_a_label_frequency(there):
     truth, _, score, _, _ = rows(13, 4000)
     y = (truth & (np.random.default_rng(1).random(len(truth)) < 0.4)).astype(int)
     ask = {"unlabeled": 0, "threshold": 1.0, "deploy_prevalence": there}
-    one = uc.evaluate(y, score, propensity=np.full(len(y), 0.4), **ask)
+    one = uc.evaluate(y, score, assume=uc.LabelPropensity(np.full(len(y), 0.4)), **ask)
     other = uc.evaluate(y, score, label_frequency=0.4, **ask)
     for a, b in zip(one.deployed(), other.deployed(), strict=True):
         average = a.metric == "average_precision"
@@ -298,7 +313,9 @@ def test_equal_chances_at_another_prevalence_are_a_label_frequency(there):
 def test_the_report_of_chances_has_their_numbers_and_no_script(tmp_path):
     truth, _, score, chance, looked = rows(14)
     y = (truth & looked).astype(int)
-    found = uc.evaluate(y, score, unlabeled=0, propensity=chance, threshold=1.0, name="<b>")
+    found = uc.evaluate(
+        y, score, unlabeled=0, assume=uc.LabelPropensity(chance), threshold=1.0, name="<b>"
+    )
     found.to_html(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     bounds = found.recovery.chances.bounds("precision", 1.5, 1.0)
@@ -323,7 +340,7 @@ def test_the_best_threshold_is_that_of_all_positives():
     score = rng.normal(2.0 * truth)
     chance = np.maximum(1 / (1 + np.exp(1.5 - 1.5 * score)), 0.02)
     y = (truth & (rng.random(20_000) < chance)).astype(int)
-    found = uc.evaluate(y, score, unlabeled=0, propensity=chance, threshold=1.0)
+    found = uc.evaluate(y, score, unlabeled=0, assume=uc.LabelPropensity(chance), threshold=1.0)
     best = found.best_threshold("f1")
     cuts = np.linspace(0, 3, 301)
     flagged = score[:, None] >= cuts

@@ -64,7 +64,9 @@ def test_known_chances_are_moved_by_the_bias():
     score = rng.normal(2.0 * truth)
     chance = np.where(score > 1, 0.6, 0.3)
     y = (truth & (rng.random(3000) < chance)).astype(int)
-    evaluation = uc.evaluate(y, score, unlabeled=0, propensity=chance, threshold=1.0)
+    evaluation = uc.evaluate(
+        y, score, unlabeled=0, assume=uc.LabelPropensity(chance), threshold=1.0
+    )
     bounds = evaluation.bias_bounds(1.5)
     for row in evaluation.rows:
         ends = bounds[row.metric]
@@ -108,6 +110,8 @@ def test_verdicts_say_why_they_have_no_bounds(labels, why):
     y, score = np.where(truth & (rng.random(2000) < 0.4), 1, 0), rng.normal(1.5 * truth)
     plan = uc.plan_reviews(y, score, unlabeled=0, budget=100, threshold=1.0)
     reviews = plan.answered(truth[plan.rows])
-    found = uc.evaluate(y, score, unlabeled=0, threshold=1.0, reviews=reviews, labels=labels)
+    found = uc.evaluate(
+        y, score, unlabeled=0, threshold=1.0, assume=uc.Reviewed(reviews, labels=labels)
+    )
     with pytest.raises(uc.InputError, match=why):
         found.bias_bounds(2.0)

@@ -7,7 +7,6 @@ import pytest
 from scipy.stats import norm
 
 import undercount as uc
-from undercount.errors import collect_warnings
 
 CUTS = {"new": 1.0, "old": 1.5}
 POINTS = ("recall", "precision", "f1", "mcc", "accuracy")
@@ -23,7 +22,7 @@ def models(seed=0, n=4000, prevalence=0.2):
 
 def compared(y, scores, **options):
     ask = {"unlabeled": 0, "threshold": CUTS, **options}
-    if "propensity" not in options:
+    if "assume" not in options:
         ask.setdefault("prevalence", 0.2)
     return uc.compare(y, scores, **ask)
 
@@ -117,7 +116,9 @@ def test_copies_in_a_cluster_tell_nothing_new():
 
 def test_equal_chances_are_random_labels():
     y, scores = models(4)
-    known = by_metric(compared(y, scores, propensity=np.full(len(y), 0.5)).deployed(0.05))
+    known = by_metric(
+        compared(y, scores, assume=uc.LabelPropensity(np.full(len(y), 0.5))).deployed(0.05)
+    )
     for metric, each in by_metric(compared(y, scores).deployed(0.05)).items():
         if metric == "average_precision":
             continue
@@ -158,10 +159,6 @@ def test_what_goes_not_with_it_is_refused():
     for wrong in (0, 1.5, "much"):
         with pytest.raises(uc.InputError, match="deploy_prevalence"):
             compared(y, scores, deploy_prevalence=wrong)
-    plan = uc.plan_reviews(y, scores["new"], unlabeled=0, budget=40, threshold=1.0, random_state=0)
-    reviews = plan.answered(np.arange(len(plan.rows)) % 2)
-    with collect_warnings(), pytest.raises(uc.InputError, match="reviews"):
-        uc.compare(y, scores, unlabeled=0, threshold=1.0, reviews=reviews, deploy_prevalence=0.1)
 
 
 def test_it_is_in_every_form(tmp_path):

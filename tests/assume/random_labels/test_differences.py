@@ -64,10 +64,8 @@ def test_differences_are_those_of_the_evaluations(seed, sampling, target, n_know
     value = {"prevalence": 0.3, "unlabeled_prevalence": 0.15, "label_frequency": 0.5}[share]
     options = {
         "unlabeled": -1,
-        "sampling": sampling,
+        "assume": uc.RandomLabels(sampling=sampling, purity=purity, **{share: value}),
         "target": target,
-        "label_purity": purity,
-        share: value,
         "threshold": CUT,
     }
     with warnings.catch_warnings():
@@ -133,7 +131,7 @@ def test_errors_of_these_rows_are_exact(n_known, purity):
     for _ in range(4):
         y = labels_of(truth, rng, 500, purity, known)
         pair = dict(zip("ab", scores, strict=True))
-        share = {"prevalence": truth.mean(), "label_purity": purity}
+        share = {"assume": uc.RandomLabels(truth.mean(), purity=purity)}
         draws.append(uc.compare(y, pair, unlabeled=-1, threshold=CUT, question="rows", **share))
     for metric, expected in exact_errors(truth, scores, y, purity).items():
         found = np.mean([d.difference(metric).difference.standard_error for d in draws])
@@ -148,7 +146,7 @@ def drawn(rng, case):
         y = np.where(truth & (rng.random(700) < 0.4), 1, -1)
         y[~truth & (rng.random(700) < 0.4)] = 0
         return y, scores, 0.3, {}
-    known = np.arange(150) < round(150 * case["label_purity"])
+    known = np.arange(150) < round(150 * case["purity"])
     apart = models(known, rng)
     y = np.repeat([1, -1], [150, 700])
     both = [np.append(new, old) for new, old in zip(apart, scores, strict=True)]
@@ -166,9 +164,9 @@ def drawn(rng, case):
 @pytest.mark.parametrize(
     "case",
     [
-        {"sampling": "single-sample", "target": "population", "label_purity": 1.0},
-        {"sampling": "case-control", "target": "population", "label_purity": 0.85},
-        {"sampling": "case-control", "target": "dataset", "label_purity": 1.0},
+        {"sampling": "single-sample", "target": "population", "purity": 1.0},
+        {"sampling": "case-control", "target": "population", "purity": 0.85},
+        {"sampling": "case-control", "target": "dataset", "purity": 1.0},
     ],
     ids=["known negatives", "case-control, impure", "case-control, these rows"],
 )
@@ -185,9 +183,9 @@ def test_errors_of_other_designs_in_simulation(case):
                 {"a": one, "b": other},
                 unlabeled=-1,
                 threshold=CUT,
-                prevalence=share,
+                assume=uc.RandomLabels(share, sampling=case["sampling"], purity=case["purity"]),
                 question=QUESTION[case["target"]],
-                **case,
+                target=case["target"],
             )
         gaps = [found.difference(metric).difference for metric in compared]
         values.append([g.value - true.get(m, 0.0) for g, m in zip(gaps, compared, strict=True)])
@@ -205,14 +203,15 @@ def test_impure_labels_let_the_order_in_recall_depend_on_the_share():
     one, other = (np.zeros(5000) for _ in range(2))
     one[:450], one[1000:2400] = 1.0, 1.0
     other[:400], other[1000:2000] = 1.0, 1.0
-    options = {"unlabeled": -1, "unlabeled_prevalence": 0.2, "threshold": 0.5}
-    impure = uc.compare(y, {"a": one, "b": other}, label_purity=2 / 3, **options)
+    options = {"unlabeled": -1, "threshold": 0.5}
+    assume = uc.RandomLabels(unlabeled_prevalence=0.2, purity=2 / 3)
+    impure = uc.compare(y, {"a": one, "b": other}, assume=assume, **options)
     found = impure.difference("recall")
     assert found.depends_on_prevalence
     assert found.crossover == pytest.approx(1 / 3, abs=1e-3)
     for metric in ("roc_auc", "lift_auc", "precision", "mcc"):
         assert not impure.difference(metric).depends_on_prevalence
-    pure = uc.compare(y, {"a": one, "b": other}, **options)
+    pure = uc.compare(y, {"a": one, "b": other}, unlabeled_prevalence=0.2, **options)
     assert not pure.difference("recall").depends_on_prevalence
 
 

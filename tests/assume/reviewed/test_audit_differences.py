@@ -51,14 +51,14 @@ def metrics_of(truth, score, cut):
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_laws_of_differences(question):
     _, scores, y = draw(1)
-    options = {"audited": True, "question": question}
+    options = {"assume": uc.RandomAudit(), "question": question}
     found = uc.compare(y, scores, threshold=CUTS, **options)
     swapped = uc.compare(y, dict(reversed(scores.items())), threshold=CUTS, **options)
     alike = uc.compare(
         y, {"one": scores["a"], "same": scores["a"].copy()}, threshold=1.2, **options
     )
     alone = {
-        name: uc.evaluate(y, score, threshold=CUTS[name], audited=True)
+        name: uc.evaluate(y, score, threshold=CUTS[name], assume=uc.RandomAudit())
         for name, score in scores.items()
     }
     for metric in METRICS:
@@ -81,7 +81,7 @@ def test_laws_of_differences(question):
 
 def test_differences_need_the_audit_and_no_prevalence():
     _, scores, y = draw(1)
-    found = uc.compare(y, scores, threshold=CUTS, audited=True)
+    found = uc.compare(y, scores, threshold=CUTS, assume=uc.RandomAudit())
     for each in found.differences:
         assert each.difference.needs == ("reviews", "random audit")
         assert not each.depends_on_prevalence
@@ -97,7 +97,7 @@ def test_all_rows_but_one_audited_are_complete_labels():
     scores = {name: np.append(score, np.full(100, -99.0)) for name, score in scores.items()}
     y = truth.astype(float)
     y[-1] = np.nan
-    found = uc.compare(y, scores, threshold=CUTS, audited=True, question="rows")
+    found = uc.compare(y, scores, threshold=CUTS, assume=uc.RandomAudit(), question="rows")
     one, other = (metrics_of(truth, scores[name], CUTS[name]) for name in ("a", "b"))
     for metric in METRICS:
         gap = found.difference(metric).difference
@@ -108,7 +108,7 @@ def test_all_rows_but_one_audited_are_complete_labels():
 def test_nothing_is_said_where_nothing_is_flagged():
     _, scores, y = draw(3)
     found = uc.compare(
-        y, {"none": scores["a"] - 99, "some": scores["b"]}, threshold=1.0, audited=True
+        y, {"none": scores["a"] - 99, "some": scores["b"]}, threshold=1.0, assume=uc.RandomAudit()
     )
     gone = found.difference("precision")
     assert np.isnan([gone.difference.value, gone.difference.low, gone.p_value]).all()
@@ -120,7 +120,7 @@ def test_errors_are_those_of_repeated_audits():
     gaps, errors, held = [], [], []
     for seed in range(DRAWS):
         truth, scores, y = draw(seed, n=800)
-        found = uc.compare(y, scores, threshold=CUTS, audited=True, question="rows")
+        found = uc.compare(y, scores, threshold=CUTS, assume=uc.RandomAudit(), question="rows")
         one, other = (metrics_of(truth, scores[name], CUTS[name]) for name in ("a", "b"))
         ends = [found.difference(metric).difference for metric in METRICS]
         true = np.array([one[metric] - other[metric] for metric in METRICS])

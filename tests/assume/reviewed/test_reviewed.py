@@ -31,13 +31,13 @@ def draw(slope=0.0, seed=2, size=6000):
     return truth, score, np.where(truth & (rng.random(size) < chance), 1, 0), rng
 
 
-def reviewed(slope=0.0, budget=300, seed=2, **options):
+def reviewed(slope=0.0, budget=300, seed=2, labels=None, sequential=False, **options):
     truth, score, y, _ = draw(slope, seed)
     plan = uc.plan_reviews(
         y, score, unlabeled=0, budget=budget, threshold=CUT, unlabeled_prevalence=0.07
     )
-    options["reviews"] = plan.answered(truth[plan.rows])
-    return truth, score, uc.evaluate(y, score, unlabeled=0, threshold=CUT, **options)
+    assume = uc.Reviewed(plan.answered(truth[plan.rows]), labels=labels, sequential=sequential)
+    return truth, score, uc.evaluate(y, score, unlabeled=0, threshold=CUT, assume=assume, **options)
 
 
 def value(evaluation, metric):
@@ -76,7 +76,9 @@ def test_reviews_alone_lead_unless_the_user_vouches_for_the_labels():
     assert found.recovery.reviewed.labels == "any"
     assert check(found).level == "ok"
     assert "random labels" not in value(found, "recall").needs
-    assert 'If you know that they are one: labels="random"' in " ".join(str(found).split())
+    assert 'If you know that they are one: Reviewed(…, labels="random")' in " ".join(
+        str(found).split()
+    )
     _, _, vouched = reviewed(labels="random")
     assert "random labels" in value(vouched, "recall").needs
     assert f1_score(truth, score >= CUT) in value(vouched, "f1").interval
@@ -158,7 +160,7 @@ def test_the_best_threshold_is_searched_by_reviews_alone():
     assert best.gain.value < best.f1 - found.point(3.0).f1
 
 
-def planned_for_precision(seed, budget=100, **options):
+def planned_for_precision(seed, budget=100, labels=None, **options):
     """Rows of which a plan for precision looks at those above 3, where few positives lie."""
     rng = np.random.default_rng(seed)
     truth = rng.random(8000) < 0.09
@@ -167,11 +169,8 @@ def planned_for_precision(seed, budget=100, **options):
     y = (truth & (rng.random(8000) < 0.35)).astype(int)
     asked = {"unlabeled": 0, "threshold": 3.0}
     plan = uc.plan_reviews(y, score, budget=budget, goal="precision", random_state=seed, **asked)
-    return (
-        truth,
-        score,
-        uc.evaluate(y, score, reviews=plan.answered(truth[plan.rows]), **asked, **options),
-    )
+    assume = uc.Reviewed(plan.answered(truth[plan.rows]), labels=labels)
+    return truth, score, uc.evaluate(y, score, assume=assume, **asked, **options)
 
 
 @pytest.mark.parametrize("labels", ["any", "random"])
@@ -195,7 +194,7 @@ def test_what_the_least_cost_gains_over_flagging_no_row_is_told_by_reviews(label
     truth, score, y, _ = draw()
     plan = uc.plan_reviews(y, score, unlabeled=0, budget=300, threshold=CUT)
     reviews = plan.answered(truth[plan.rows])
-    nowhere = uc.evaluate(y, score, unlabeled=0, reviews=reviews, labels=labels)
+    nowhere = uc.evaluate(y, score, unlabeled=0, assume=uc.Reviewed(reviews, labels=labels))
     best = nowhere.best_threshold(cost={"false_positive": 1, "false_negative": 10})
     assert np.isinf(best.over)
     flagged = score >= best.threshold
@@ -241,18 +240,16 @@ def test_the_population_is_less_certain_than_these_rows():
     assert value(population, "f1").standard_error > value(rows, "f1").standard_error
 
 
-@pytest.mark.parametrize(
-    "options", [{"prevalence": 0.1}, {"label_frequency": 0.3}, {"label_purity": 0.9}]
-)
-def test_shares_beside_reviews_are_refused(options):
-    with pytest.raises(uc.InputError, match=f"leave {next(iter(options))} out"):
-        reviewed(**options)
+@pytest.mark.parametrize("share", ["prevalence", "label_frequency"])
+def test_shares_beside_reviews_are_refused(share):
+    truth, score, y, _ = draw()
+    plan = uc.plan_reviews(y, score, unlabeled=0, budget=30, threshold=CUT)
+    reviews = plan.answered(truth[plan.rows])
+    with pytest.raises(uc.InputError, match=f"hidden; leave {share} out"):
+        uc.evaluate(y, score, unlabeled=0, reviews=reviews, **{share: 0.3})
 
 
-def test_words_without_reviews_are_refused():
-    _, score, y, _ = draw()
-    with pytest.raises(uc.InputError, match="labels and sequential go with reviews"):
-        uc.evaluate(y, score, unlabeled=0, labels="any")
+def test_other_words_for_labels_are_refused():
     with pytest.raises(uc.InputError, match="labels must be one of any, random"):
         reviewed(labels="some")
 
@@ -330,23 +327,23 @@ def test_all_rows_reviewed_compare_exactly():
 def test_an_audit_tells_every_metric():
     truth, score, _, rng = draw()
     y = np.where(rng.random(len(truth)) < 0.15, truth, np.nan)
-    found = uc.evaluate(y, score, threshold=CUT, audited=True)
+    found = uc.evaluate(y, score, threshold=CUT, assume=uc.RandomAudit())
     assert f1_score(truth, score >= CUT) in value(found, "f1").interval
     assert found.source.endswith("audited rows")
     everything = uc.evaluate(
-        np.append(truth, np.nan), np.append(score, -9.0), threshold=CUT, audited=True
+        np.append(truth, np.nan), np.append(score, -9.0), threshold=CUT, assume=uc.RandomAudit()
     )
     assert value(everything, "recall").value == pytest.approx(
         recall_score(truth, score >= CUT), abs=1e-3
     )
     with pytest.raises(uc.InputError, match="at least one labelled negative row"):
-        uc.evaluate(np.where(truth, 1, np.nan), score, audited=True)
+        uc.evaluate(np.where(truth, 1, np.nan), score, assume=uc.RandomAudit())
 
 
 def test_the_answered_file_of_a_plan_may_be_named(tmp_path):
     truth, score, y, _ = draw()
     rows = pd.DataFrame({"y": y, "score": score})
-    plan = uc.plan_rows(rows, label="y", score="score", unlabeled=0, budget=60, threshold=CUT)
+    plan = uc.plan_reviews(rows, "score", label="y", unlabeled=0, budget=60, threshold=CUT)
     plan.to_csv(tmp_path / "review.csv")
     sheet = pd.read_csv(tmp_path / "review.csv")
     # Rows of the file are numbered from one.
@@ -373,7 +370,9 @@ def test_a_handful_of_verdicts_takes_nothing_from_random_labels(seed):
     truth, score, y, _ = draw(seed=seed)
     ask = {"unlabeled": 0, "threshold": CUT}
     plan = uc.plan_reviews(y, score, budget=60, goal="precision", unlabeled_prevalence=0.07, **ask)
-    joined = uc.evaluate(y, score, reviews=plan.answered(truth[plan.rows]), labels="random", **ask)
+    joined = uc.evaluate(
+        y, score, assume=uc.Reviewed(plan.answered(truth[plan.rows]), labels="random"), **ask
+    )
     alone = uc.evaluate(y, score, unlabeled_prevalence=0.07, **ask)
     errors = [value(found, "recall").standard_error for found in (joined, alone)]
     # The label frequency, given there, is estimated here; verdicts once made it 2.4 times.
@@ -420,7 +419,9 @@ def test_rare_positives_keep_the_order_in_which_they_were_found(seed):
     found = {
         "rows": uc.evaluate(y, score, unlabeled=0, **asked),
         "counts": uc.evaluate(merged, **asked),
-        "random": uc.evaluate(y, score, unlabeled=0, **asked, labels="random"),
+        "random": uc.evaluate(
+            y, score, unlabeled=0, threshold=2.5, assume=uc.Reviewed(reviews, labels="random")
+        ),
         "own": models["own"],
     }
     true = average_precision_score(truth, score)
@@ -451,7 +452,12 @@ def test_where_an_audit_flags_every_row_a_metric_of_the_others_does_not_exist(ta
     truth = rng.random(900) < 0.2
     y = np.where(rng.random(900) < 0.3, truth, np.nan)
     found = uc.evaluate(
-        y, rng.random(900), threshold=0, audited=True, target=target, metrics=["mcc", "recall"]
+        y,
+        rng.random(900),
+        threshold=0,
+        assume=uc.RandomAudit(),
+        target=target,
+        metrics=["mcc", "recall"],
     )
     mcc, recall = found["mcc"], found["recall"]
     assert not mcc.exists  # 0/0: no row is predicted negative, which is not "too few verdicts"
@@ -467,7 +473,7 @@ def test_average_precision_of_an_audit_knows_the_order_of_rows_that_nobody_saw()
         truth = rng.random(4000) < 0.02
         score = rng.normal(2.5 * truth)
         y = np.where(np.arange(4000) % 13 == 0, truth, np.nan)  # rows are in no order
-        found = uc.evaluate(y, score, audited=True, metrics=["average_precision"])
+        found = uc.evaluate(y, score, assume=uc.RandomAudit(), metrics=["average_precision"])
         truly = average_precision_score(truth, score)
         errors.append(found["average_precision"].value - truly)
     assert abs(np.nanmean(errors)) < 0.12

@@ -3,8 +3,8 @@
 from functools import lru_cache
 
 import pytest
+from tests.assume.selection.fitting import Selected
 
-from undercount.assume.selection.model import SelectionModel
 from undercount.theory.simulation import (
     simulate_observed_score,
     simulate_own_score,
@@ -14,7 +14,7 @@ from undercount.theory.simulation import (
 
 def fit_design(method, n=800, distribution="empirical"):
     """Fit a method to a design of the paper in which its assumptions hold."""
-    model = SelectionModel(method, distribution, random_state=0)
+    model = Selected(method, distribution, random_state=0)
     if method == "observed-score":
         data = simulate_observed_score(n, 0.6, random_state=0)
         return model.fit(data.score, data.y, selection_score=data.selection_score)

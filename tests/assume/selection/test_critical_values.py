@@ -2,14 +2,16 @@
 
 import numpy as np
 import pytest
+from tests.assume.selection.fitting import Selected
 
 from undercount.assume.selection import critical_values
 from undercount.assume.selection.critical_values import LikelihoodField, likelihood_field
-from undercount.assume.selection.model import SelectionModel
+from undercount.infer.metric_at import MetricAt
 from undercount.theory.simulation import simulate_unobserved
 
 # Quantiles of 1,000 draws: a standard error of .23 for the .95 quantile of a χ² of one degree.
 SLACK = 0.7
+PREVALENCE = MetricAt("prevalence")
 
 
 def parabolas(ends, size=61):
@@ -70,8 +72,8 @@ def test_fitting_more_coefficients_where_the_point_is_false_raises_the_critical_
 @pytest.fixture(scope="module")
 def scanned():
     data = simulate_unobserved(800, 0.5, hidden_correlation=0.3, score_weight=0.5, random_state=0)
-    model = SelectionModel("unobserved").fit(data.score, data.y)
-    return model, [point.model for point in model._scan().points]
+    model = Selected("unobserved").fit(data.score, data.y)
+    return model, [point.model for point in model.profile.points]
 
 
 def test_the_field_does_not_depend_on_how_rows_are_cut_up(scanned, monkeypatch):
@@ -84,7 +86,7 @@ def test_the_field_does_not_depend_on_how_rows_are_cut_up(scanned, monkeypatch):
 def test_scores_are_white_at_the_maximum(scanned):
     model, models = scanned
     field = likelihood_field(models)
-    best = int(np.argmin(model._scan().loss))
+    best = int(np.argmin(model.profile.loss))
     width = len(models[0].fit.coefficients)
     place = len(models) + best * width
     block = field.products[place : place + width, place : place + width]
@@ -97,18 +99,18 @@ def test_a_well_identified_correlation_has_the_usual_interval():
     a, x, unseen, noise = generator.standard_normal((4, 3000))
     truth = (0.5 * a + 0.5 * unseen + np.sqrt(0.5) * noise > 0).astype(float)
     y = np.where(0.5 * a + 1.5 * x + unseen > 0, truth, np.nan)
-    model = SelectionModel("unobserved").fit(a, y, X=x)
-    interval, best = model.error_correlation_interval(), model.model_.fit
+    model = Selected("unobserved").fit(a, y, X=x)
+    interval, best = model.error_correlation_interval(), model.fit.model.fit
     for end in (interval.low, interval.high):
-        fit = model.model_.at_correlation(end, best, 1e-9).fit
+        fit = model.fit.model.at_correlation(end, best, 1e-9).fit
         assert 2 * (best.log_likelihood - fit.log_likelihood) == pytest.approx(3.84, abs=SLACK)
 
 
 def test_the_drift_of_the_prevalence_is_its_derivative_by_the_coefficients(scanned):
     model, models = scanned
-    profile = model._scan()
-    values = np.array([r.value("prevalence", None) for r in profile.readers("prevalence")])
-    found = (profile._drift(values, "prevalence", None) ** 2).sum(axis=1)
+    profile = model.profile
+    values = np.array([r.value(PREVALENCE) for r in profile.readers("prevalence")])
+    found = (profile._drift(values, PREVALENCE) ** 2).sum(axis=1)
     slopes = [point.slopes().positive.mean(axis=0) for point in models]
     pairs = zip(slopes, models, strict=True)
     assert found == pytest.approx([g @ point.covariance @ g for g, point in pairs], rel=1e-3)

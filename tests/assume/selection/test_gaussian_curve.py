@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.special import ndtr
+from tests.assume.selection.fitting import Selected, interval_of
 
 from undercount.assume.selection.gaussian_curve import gaussian_auc, gaussian_rates
-from undercount.assume.selection.model import SelectionModel
 
 
 @pytest.mark.parametrize("correlation", [-0.4, 0.0, 0.2, 0.5, 0.7, 0.95])
@@ -33,17 +33,19 @@ def test_rates_are_the_integrals_of_equations_11_and_12(correlation, star):
 
 
 def test_normal_curve_has_the_closed_form_area(own):
-    model = SelectionModel("own-score", "normal").fit(own.score, own.y)
-    expected = gaussian_auc(model.correlation_, model.latent_threshold_)
-    assert model.curve_.roc_auc == pytest.approx(expected, abs=1e-5)
-    assert model.prevalence_ == pytest.approx(ndtr(-model.latent_threshold_), abs=1e-12)
-    assert np.all(np.diff(model.curve_.fpr) >= 0)
-    assert np.all(np.diff(model.curve_.threshold[1:]) < 0)
+    model = Selected("own-score", "normal").fit(own.score, own.y)
+    expected = gaussian_auc(model.correlation, model.latent_threshold)
+    assert model.curve.roc_auc == pytest.approx(expected, abs=1e-5)
+    assert model.prevalence == pytest.approx(ndtr(-model.latent_threshold), abs=1e-12)
+    assert np.all(np.diff(model.curve.fpr) >= 0)
+    assert np.all(np.diff(model.curve.threshold[1:]) < 0)
 
 
 def test_copula_does_not_change_under_an_increasing_transform(own):
-    plain = SelectionModel("own-score", "copula").fit(own.score, own.y)
-    bent = SelectionModel("own-score", "copula").fit(np.exp(own.score), own.y)
-    assert bent.curve_.roc_auc == pytest.approx(plain.curve_.roc_auc, abs=1e-12)
-    assert bent.prevalence_ == pytest.approx(plain.prevalence_, abs=1e-12)
-    assert bent.interval("roc_auc").high == pytest.approx(plain.interval("roc_auc").high, abs=1e-9)
+    plain = Selected("own-score", "copula").fit(own.score, own.y)
+    bent = Selected("own-score", "copula").fit(np.exp(own.score), own.y)
+    assert bent.curve.roc_auc == pytest.approx(plain.curve.roc_auc, abs=1e-12)
+    assert bent.prevalence == pytest.approx(plain.prevalence, abs=1e-12)
+    assert interval_of(bent, "roc_auc").high == pytest.approx(
+        interval_of(plain, "roc_auc").high, abs=1e-9
+    )

@@ -1,10 +1,13 @@
 """Intervals of the selection models: delta method, profile, bootstrap."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.special import ndtr
+from tests.assume.selection.fitting import Selected, interval_of
 
-from undercount.assume.selection.model import SelectionModel
-from undercount.errors import InputError
+from undercount.infer.metric_at import MetricAt
 from undercount.theory.simulation import simulate_own_score
 
 METHODS = ["own-score", "observed-score", "begg-greenes", "ipw", "doubly-robust"]
@@ -17,12 +20,12 @@ METHODS = ["own-score", "observed-score", "begg-greenes", "ipw", "doubly-robust"
 )
 def test_delta_and_bootstrap_agree(fitted, method, metric, threshold):
     model = fitted(method)
-    delta = model.interval(metric, threshold, "delta")
-    boot = model.interval(metric, threshold, "bootstrap", n_resamples=120)
+    delta = interval_of(model, metric, threshold, "delta")
+    boot = interval_of(replace(model, n_resamples=120), metric, threshold, "bootstrap")
     error = delta.standard_error
     if method in ("begg-greenes", "ipw", "doubly-robust"):
         # Their intervals expect other labels than those found, which is all that resamples know.
-        error = model._fit.reader().found_variance(metric, threshold) ** 0.5
+        error = model.fit.reader().found_variance(MetricAt(metric, threshold)) ** 0.5
     # The standard error of 120 resamples is itself known to 6.5 %.
     assert boot.standard_error == pytest.approx(error, rel=0.3)
     assert delta.value == boot.value
@@ -34,22 +37,22 @@ def test_delta_and_bootstrap_agree(fitted, method, metric, threshold):
 def test_delta_and_bootstrap_agree_for_normal_curves(fitted, method, distribution):
     model = fitted(method, 500, distribution)
     for metric, threshold in (("roc_auc", None), ("precision", 0.3), ("correlation", None)):
-        delta = model.interval(metric, threshold, "delta")
-        boot = model.interval(metric, threshold, "bootstrap", n_resamples=120)
+        delta = interval_of(model, metric, threshold, "delta")
+        boot = interval_of(replace(model, n_resamples=120), metric, threshold, "bootstrap")
         assert boot.standard_error == pytest.approx(delta.standard_error, rel=0.3)
 
 
 def test_lift_area_is_the_identity_of_area_and_prevalence(fitted):
     model = fitted("own-score")
-    share, area = model.prevalence_, model.curve_.roc_auc
-    lift = float(model.interval("lift_auc"))
+    share, area = model.prevalence, model.curve.roc_auc
+    lift = float(interval_of(model, "lift_auc"))
     assert lift == pytest.approx(share / 2 + (1 - share) * area, abs=1e-12)
 
 
 def test_a_lower_confidence_level_gives_a_narrower_interval():
     data = simulate_own_score(500, 0.5, random_state=0)
     widths = [
-        SelectionModel(confidence_level=level).fit(data.score, data.y).interval("roc_auc").interval
+        interval_of(Selected(confidence_level=level).fit(data.score, data.y), "roc_auc").interval
         for level in (0.5, 0.9, 0.99)
     ]
     assert widths[0].width < widths[1].width < widths[2].width
@@ -57,29 +60,34 @@ def test_a_lower_confidence_level_gives_a_narrower_interval():
 
 def test_profile_interval_holds_what_the_likelihood_does_not_reject(fitted):
     model = fitted("unobserved", 1500)
-    interval, best = model.error_correlation_interval(), model.model_.fit
-    assert interval.low <= model.error_correlation_ <= interval.high
+    interval, best = model.error_correlation_interval(), model.fit.model.fit
+    assert interval.low <= model.error_correlation <= interval.high
     inside = np.linspace(interval.low, interval.high, 5)
     for r in inside[1:-1]:
-        fit = model.model_.at_correlation(float(r), best, 1e-9).fit
+        fit = model.fit.model.at_correlation(float(r), best, 1e-9).fit
         # Critical values of the designs lie between those of half a χ² and of two degrees.
         assert 2 * (best.log_likelihood - fit.log_likelihood) < 5.99
-    area = model.interval("roc_auc")
+    area = interval_of(model, "roc_auc")
     assert area.method == "profile"
     assert 0.5 + 2 / np.pi * np.arcsin(0.6 / np.sqrt(2)) in area.interval
-    assert area.low < model.curve_.roc_auc < area.high
+    assert area.low < model.curve.roc_auc < area.high
 
 
 def test_unobserved_bootstrap_runs_and_is_of_the_size_of_the_profile(fitted):
     model = fitted("unobserved", 600)
-    boot = model.interval("roc_auc", method="bootstrap", n_resamples=30)
-    profile = model.interval("roc_auc")
+    boot = interval_of(replace(model, n_resamples=30), "roc_auc", kind="bootstrap")
+    profile = interval_of(model, "roc_auc")
     assert 0.3 < boot.interval.width / profile.interval.width < 2
 
 
-def test_average_precision_needs_the_bootstrap(fitted):
-    model = fitted("own-score", 400)
-    with pytest.raises(InputError, match="method='bootstrap'"):
-        model.interval("average_precision")
-    found = model.interval("average_precision", method="bootstrap", n_resamples=30)
-    assert found.low < found.value == model.curve_.average_precision < found.high
+@pytest.mark.parametrize("distribution", ["empirical", "normal", "copula"])
+@pytest.mark.parametrize("metric", ["average_precision", "partial_roc_auc", "brier_score"])
+def test_metrics_of_every_score_have_the_error_of_resamples(metric, distribution):
+    data = simulate_own_score(500, 0.6, random_state=3)
+    model = Selected("own-score", distribution, n_resamples=120).fit(ndtr(data.score), data.y)
+    at = MetricAt(metric, max_fpr=0.3 if metric == "partial_roc_auc" else None)
+    delta, boot = model.estimate(at), model.estimate(at, "bootstrap")
+    assert boot.standard_error == pytest.approx(delta.standard_error, rel=0.3)
+    assert delta.low < delta.value < delta.high
+    if metric == "average_precision" and distribution == "empirical":
+        assert delta.value == pytest.approx(model.curve.average_precision, abs=1e-12)

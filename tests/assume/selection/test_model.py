@@ -1,12 +1,13 @@
 """Cook's three models against statsmodels and simulated truths, and questions they refuse."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import ndtr
-from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
+from tests.assume.selection.fitting import Selected, interval_of
 
-from undercount.assume.selection.model import SelectionModel
 from undercount.errors import InputError
 from undercount.theory.simulation import (
     simulate_observed_score,
@@ -32,11 +33,11 @@ def standardised(values):
 def test_own_score_is_a_probit_on_the_rows_looked_at(own):
     a, seen = standardised(own.score), own.has_label
     fit = probit(np.column_stack([np.ones(seen.sum()), a[seen]]), own.y[seen])
-    model = SelectionModel("own-score").fit(own.score, own.y)
+    model = Selected("own-score").fit(own.score, own.y)
     b0, b1 = fit.params
-    assert model.correlation_ == pytest.approx(b1 / np.sqrt(1 + b1**2), abs=1e-6)
-    assert model.latent_threshold_ == pytest.approx(-b0 / np.sqrt(1 + b1**2), abs=1e-6)
-    estimates = model.coefficients_
+    assert model.correlation == pytest.approx(b1 / np.sqrt(1 + b1**2), abs=1e-6)
+    assert model.latent_threshold == pytest.approx(-b0 / np.sqrt(1 + b1**2), abs=1e-6)
+    estimates = model.coefficients
     assert [float(e) for e in estimates.values()] == pytest.approx(list(fit.params), abs=1e-6)
     assert [e.standard_error for e in estimates.values()] == pytest.approx(list(fit.bse), abs=1e-6)
 
@@ -45,65 +46,65 @@ def test_observed_score_is_a_probit_on_both_scores(observed):
     a, b = standardised(observed.score), standardised(observed.selection_score)
     seen = observed.has_label
     fit = probit(np.column_stack([np.ones(len(a)), a, b])[seen], observed.y[seen])
-    model = SelectionModel("observed-score", "normal").fit(
+    model = Selected("observed-score", "normal").fit(
         observed.score, observed.y, selection_score=observed.selection_score
     )
     k_0, k_a, k_b = fit.params
     r_ab = np.corrcoef(a, b)[0, 1]
     sigma = 1 / np.sqrt(1 + k_a**2 + k_b**2 + 2 * k_a * k_b * r_ab)
-    assert model.correlation_ == pytest.approx(sigma * (k_a + k_b * r_ab), abs=1e-6)
-    assert model.prevalence_ == pytest.approx(ndtr(sigma * k_0), abs=1e-6)
+    assert model.correlation == pytest.approx(sigma * (k_a + k_b * r_ab), abs=1e-6)
+    assert model.prevalence == pytest.approx(ndtr(sigma * k_0), abs=1e-6)
 
 
 def test_default_averages_the_probit_over_all_scores(own):
     a, seen = standardised(own.score), own.has_label
     fit = probit(np.column_stack([np.ones(seen.sum()), a[seen]]), own.y[seen])
     chance = ndtr(fit.params[0] + fit.params[1] * a)
-    model = SelectionModel("own-score").fit(own.score, own.y)
+    model = Selected("own-score").fit(own.score, own.y)
     threshold = float(np.quantile(own.score, 0.7))
-    point = model.curve_.at(threshold)
+    point = model.curve.at(threshold)
     head = own.score >= threshold
-    assert model.prevalence_ == pytest.approx(chance.mean(), abs=1e-6)
+    assert model.prevalence == pytest.approx(chance.mean(), abs=1e-6)
     assert point.recall == pytest.approx(chance[head].sum() / chance.sum(), abs=1e-6)
     assert point.precision == pytest.approx(chance[head].mean(), abs=1e-6)
     # The area is the weighted one in which each row is both classes in part.
     doubled = np.concatenate([own.score, own.score])
     labels = np.repeat([1, 0], len(a))
     expected = roc_auc_score(labels, doubled, sample_weight=np.concatenate([chance, 1 - chance]))
-    assert model.curve_.roc_auc == pytest.approx(expected, abs=1e-6)
+    assert model.curve.roc_auc == pytest.approx(expected, abs=1e-6)
 
 
 def test_the_naive_curve_is_that_of_the_rows_looked_at(own):
-    model = SelectionModel("own-score").fit(own.score, own.y)
+    model = Selected("own-score").fit(own.score, own.y)
     seen = own.has_label
     expected = roc_auc_score(own.y[seen], own.score[seen])
-    assert model.naive_curve_.roc_auc == pytest.approx(expected, abs=1e-12)
+    assert model.naive_curve.roc_auc == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("distribution", ["empirical", "normal", "copula"])
 def test_a_linear_transform_of_the_score_changes_nothing(own, distribution):
-    plain = SelectionModel("own-score", distribution).fit(own.score, own.y)
-    moved = SelectionModel("own-score", distribution).fit(3 * own.score - 7, own.y)
-    assert moved.curve_.roc_auc == pytest.approx(plain.curve_.roc_auc, abs=1e-9)
-    assert moved.correlation_ == pytest.approx(plain.correlation_, abs=1e-9)
+    plain = Selected("own-score", distribution).fit(own.score, own.y)
+    moved = Selected("own-score", distribution).fit(3 * own.score - 7, own.y)
+    assert moved.curve.roc_auc == pytest.approx(plain.curve.roc_auc, abs=1e-9)
+    assert moved.correlation == pytest.approx(plain.correlation, abs=1e-9)
 
 
 def test_equal_rows_count_as_often_as_they_occur(own):
     score, y = np.round(own.score, 1), own.y
-    counted = SelectionModel("begg-greenes").fit(score, y)
+    counted = Selected("begg-greenes").fit(score, y)
     # A second column, even one copied from the index, keeps every row apart.
-    apart = SelectionModel("begg-greenes").fit(score, y, X=np.random.default_rng(0).random(600))
-    merged = counted._fit.sample
+    apart = Selected("begg-greenes").fit(score, y, X=np.random.default_rng(0).random(600))
+    merged = counted.fit.sample
     assert len(merged.cell) < 200
-    assert len(apart._fit.sample.cell) == 600
+    assert len(apart.fit.sample.cell) == 600
     a, seen = standardised(score), own.has_label
     fit = probit(np.column_stack([np.ones(seen.sum()), a[seen]]), y[seen])
-    assert list(counted.model_.coefficients) == pytest.approx(list(fit.params), abs=1e-6)
+    assert list(counted.fit.model.coefficients) == pytest.approx(list(fit.params), abs=1e-6)
 
 
 def test_selection_on_the_own_score_scales_the_rates_exactly(own):
     # TPR_s(t) = TPR(t) / TPR(s), whatever the distribution (identity 26).
-    model = SelectionModel("own-score").fit(own.score, own.y)
+    model = Selected("own-score").fit(own.score, own.y)
     lowest = own.score[own.has_label].min()
     truth, score = own.truth, own.score
     threshold = float(np.quantile(score, 0.8))
@@ -111,28 +112,28 @@ def test_selection_on_the_own_score_scales_the_rates_exactly(own):
     def recall(cut):
         return truth[score >= cut].sum() / truth.sum()
 
-    seen = model.naive_curve_.at(threshold).recall
+    seen = model.naive_curve.at(threshold).recall
     assert seen == pytest.approx(recall(threshold) / recall(lowest), abs=1e-12)
 
 
 def test_each_model_comes_near_the_truth_where_the_standard_curve_does_not():
     truth = 0.5 + 2 / np.pi * np.arcsin(0.7 / np.sqrt(2))
     own = simulate_own_score(20_000, 0.7, random_state=0)
-    model = SelectionModel("own-score").fit(own.score, own.y)
-    assert abs(model.naive_curve_.roc_auc - truth) > 0.09
-    assert abs(model.curve_.roc_auc - truth) < 0.03
+    model = Selected("own-score").fit(own.score, own.y)
+    assert abs(model.naive_curve.roc_auc - truth) > 0.09
+    assert abs(model.curve.roc_auc - truth) < 0.03
     other = simulate_observed_score(20_000, 0.7, score_correlation=0.0, random_state=0)
-    model = SelectionModel("observed-score").fit(
+    model = Selected("observed-score").fit(
         other.score, other.y, selection_score=other.selection_score
     )
-    assert abs(model.naive_curve_.roc_auc - truth) > 0.09
-    assert abs(model.curve_.roc_auc - truth) < 0.02
+    assert abs(model.naive_curve.roc_auc - truth) > 0.09
+    assert abs(model.curve.roc_auc - truth) < 0.02
     hidden = simulate_unobserved(
         20_000, 0.7, hidden_correlation=0.5, score_weight=0.0, random_state=0
     )
-    model = SelectionModel("unobserved").fit(hidden.score, hidden.y)
-    assert abs(model.naive_curve_.roc_auc - truth) > 0.03
-    assert abs(model.curve_.roc_auc - truth) < 0.025
+    model = Selected("unobserved").fit(hidden.score, hidden.y)
+    assert abs(model.naive_curve.roc_auc - truth) > 0.03
+    assert abs(model.curve.roc_auc - truth) < 0.025
 
 
 def test_a_column_that_moves_the_choice_alone_pins_the_error_correlation():
@@ -141,19 +142,13 @@ def test_a_column_that_moves_the_choice_alone_pins_the_error_correlation():
     a, x, unseen, noise = generator.standard_normal((4, n))
     truth = (0.5 * a + 0.5 * unseen + np.sqrt(0.5) * noise > 0).astype(float)
     y = np.where(0.5 * a + 1.5 * x + unseen > 0, truth, np.nan)
-    without = SelectionModel("unobserved").fit(a, y)
-    model = SelectionModel("unobserved").fit(a, y, X=x)
-    assert model.error_correlation_ == pytest.approx(0.5 / np.sqrt(0.75), abs=0.1)
-    assert float(model.coefficients_["selection: x0"]) == pytest.approx(1.5, abs=0.15)
+    without = Selected("unobserved").fit(a, y)
+    model = Selected("unobserved").fit(a, y, X=x)
+    assert model.error_correlation == pytest.approx(0.5 / np.sqrt(0.75), abs=0.1)
+    assert float(model.coefficients["selection: x0"]) == pytest.approx(1.5, abs=0.15)
     narrow, wide = (m.error_correlation_interval().width for m in (model, without))
     assert narrow < 0.5 * wide
-    assert model.curve_.roc_auc == pytest.approx(roc_auc_score(truth, a), abs=0.03)
-
-
-def test_it_is_a_scikit_learn_estimator():
-    model = SelectionModel("unobserved", distribution="copula", confidence_level=0.9)
-    assert clone(model).get_params() == model.get_params()
-    assert model.set_params(method="ipw").method == "ipw"
+    assert model.curve.roc_auc == pytest.approx(roc_auc_score(truth, a), abs=0.03)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +160,7 @@ def test_it_is_a_scikit_learn_estimator():
         ({"confidence_level": 95}, {}, r"in \(0, 1\)"),
         ({"method": "observed-score"}, {}, "needs selection_score"),
         ({"method": "own-score"}, {"selection_score": [1, 2, 3, 4]}, "'observed-score' does"),
-        ({"method": "own-score"}, {"X": [1, 2, 3, 4]}, "does not use X"),
+        ({"method": "own-score"}, {"X": [1, 2, 3, 4]}, "does not use features"),
         ({"method": "unobserved"}, {"X": [1, 2, 3]}, "with 4 rows"),
         ({"method": "unobserved"}, {"X": [1, 2, 3, np.nan]}, "finite"),
         ({"method": "unobserved"}, {"X": ["a", "b", "c", "d"]}, "must hold numbers"),
@@ -174,12 +169,7 @@ def test_it_is_a_scikit_learn_estimator():
 )
 def test_wrong_requests_say_what_to_do(parameters, columns, words):
     with pytest.raises(InputError, match=words):
-        SelectionModel(**parameters).fit([0.9, 0.8, 0.4, 0.1], [1, 0, 1, None], **columns)
-
-
-def test_asking_before_fitting_is_an_error():
-    with pytest.raises(InputError, match="not fitted"):
-        SelectionModel().interval("roc_auc")
+        Selected(**parameters).fit([0.9, 0.8, 0.4, 0.1], [1, 0, 1, None], **columns)
 
 
 def test_wine_is_close_to_the_paper():
@@ -198,43 +188,29 @@ def test_wine_is_close_to_the_paper():
     score, truth = forest.predict_proba(X[3233:])[:, 1], y[3233:].astype(float)
     full = roc_auc_score(truth, score)
     seen = np.where(score >= np.median(score), truth, np.nan)
-    model = SelectionModel("own-score", "normal").fit(score, seen)
+    model = Selected("own-score", "normal").fit(score, seen)
     assert full == pytest.approx(0.83, abs=0.015)
-    assert model.naive_curve_.roc_auc < full - 0.05
-    assert 0.81 in model.interval("roc_auc").interval
-    assert full in model.interval("roc_auc").interval
+    assert model.naive_curve.roc_auc < full - 0.05
+    assert 0.81 in interval_of(model, "roc_auc").interval
+    assert full in interval_of(model, "roc_auc").interval
 
 
 def test_eq_15_refuses_a_choice_that_the_score_decides(own):
     with pytest.raises(InputError, match="use 'own-score'"):
-        SelectionModel("unobserved").fit(own.score, own.y)
-
-
-@pytest.mark.parametrize(
-    ("metric", "threshold", "method", "words"),
-    [
-        ("sharpe", None, "auto", "metric must be one of roc_auc"),
-        ("precision", None, "auto", "needs a threshold"),
-        ("roc_auc", 0.5, "auto", "takes no threshold"),
-        ("precision", np.inf, "auto", "finite"),
-        ("roc_auc", None, "magic", "auto, delta or bootstrap"),
-        ("roc_auc", None, "profile", "auto, delta or bootstrap"),
-    ],
-)
-def test_wrong_questions_say_what_to_do(fitted, metric, threshold, method, words):
-    with pytest.raises(InputError, match=words):
-        fitted("own-score", 200).interval(metric, threshold, method)
+        Selected("unobserved").fit(own.score, own.y)
 
 
 def test_methods_without_a_latent_propensity_have_no_correlation(fitted):
     with pytest.raises(InputError, match="has no correlation"):
-        fitted("begg-greenes", 200).interval("correlation")
+        interval_of(fitted("begg-greenes", 200), "correlation")
     with pytest.raises(InputError, match="only 'unobserved'"):
         fitted("own-score", 200).error_correlation_interval()
 
 
 def test_same_seed_same_numbers(fitted):
     models = [fitted.__wrapped__("own-score", 300) for _ in range(2)]  # fitted twice
-    one, other = (m.interval("roc_auc", method="bootstrap", n_resamples=25) for m in models)
+    one, other = (
+        interval_of(replace(m, n_resamples=25), "roc_auc", kind="bootstrap") for m in models
+    )
     assert one == other
     assert models[0].band().roc_auc == models[1].band().roc_auc

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
+from tests.assume.selection.fitting import Selected, interval_of
 
-from undercount.assume.selection.model import SelectionModel
 from undercount.errors import InputError
-from undercount.theory.simulation import simulate_own_score
 
 
 @pytest.mark.parametrize(
@@ -21,29 +20,7 @@ from undercount.theory.simulation import simulate_own_score
 )
 def test_wrong_rows_say_what_to_do(score, y, words):
     with pytest.raises(InputError, match=words):
-        SelectionModel("own-score").fit(score, y)
-
-
-def test_a_value_for_not_looked_at_is_to_be_made_missing(own):
-    coded = np.where(np.isnan(own.y), -1, own.y)
-    with pytest.raises(InputError, match=r"missing \(not looked at\)") as caught:
-        SelectionModel("own-score").fit(own.score, coded)
-    told = str(caught.value)
-    advice = "numpy.where(y == -1, numpy.nan, y)"
-    assert f"If -1 means that nobody looked make it missing: {advice}; if it means" in told
-    assert "unlabeled" not in told
-    y = eval(advice, {"numpy": np, "y": coded})  # noqa: S307 - the advice above
-    followed = SelectionModel("own-score").fit(own.score, y)
-    assert followed.prevalence_ == SelectionModel("own-score").fit(own.score, own.y).prevalence_
-    with pytest.raises(InputError, match=r"'yes', 1\.0, 0\.0\), with NaN where nobody looked"):
-        SelectionModel("own-score").fit([0.9, 0.8, 0.1], np.array(["yes", "no", "?"]))
-
-
-def test_exchanged_columns_are_noticed():
-    data = simulate_own_score(100, 0.5, random_state=0)
-    for y in (data.y, list(data.y), [None if np.isnan(v) else v for v in data.y]):
-        with pytest.raises(InputError, match=r"fit\(score, y\)"):
-            SelectionModel().fit(y, data.score)
+        Selected("own-score").fit(score, y)
 
 
 def audited(n=400):
@@ -57,19 +34,22 @@ def audited(n=400):
 def test_collinear_columns_are_refused_by_name(method):
     score, y, column, _ = audited()
     pairs = [
-        ([column, 2 * column - 1], r"column 'x0' of X and column 'x1' of X follow from each other"),
-        ([column, 3 * score], r"^the score and column 'x1' of X follow from each other"),
+        (
+            [column, 2 * column - 1],
+            r"column 'x0' of features and column 'x1' of features follow from each other",
+        ),
+        ([column, 3 * score], r"^the score and column 'x1' of features follow from each other"),
     ]
     for columns, words in pairs:
         with pytest.raises(InputError, match=words):
-            SelectionModel(method).fit(score, y, X=np.column_stack(columns))
+            Selected(method).fit(score, y, X=np.column_stack(columns))
 
 
 def test_a_column_that_stands_still_where_somebody_looked_is_refused():
     score, y, _, looked = audited()
     away = np.where(looked, 0.0, np.random.default_rng(3).normal(size=len(score)))
-    with pytest.raises(InputError, match="'x0' of X does not vary among the rows looked at"):
-        SelectionModel("begg-greenes").fit(score, y, X=away)
+    with pytest.raises(InputError, match="'x0' of features does not vary among the rows looked at"):
+        Selected("begg-greenes").fit(score, y, X=away)
 
 
 @pytest.mark.parametrize("distribution", ["empirical", "normal"])
@@ -81,7 +61,7 @@ def test_the_unit_of_scores_changes_nothing(method, distribution, unit):
     truth = (score + rng.normal(size=200) > 0).astype(float)
     y = np.where(rng.random(200) < 0.5, truth, np.nan)
     found = [
-        SelectionModel(method, distribution).fit(scores, y).interval("roc_auc")
+        interval_of(Selected(method, distribution).fit(scores, y), "roc_auc")
         for scores in (score, score * unit)
     ]
     assert found[1].low == pytest.approx(found[0].low, abs=1e-6)
@@ -95,8 +75,10 @@ def test_columns_of_a_mapping_keep_their_names():
     y = np.where(score > 0, (rng.random(400) < 0.5).astype(float), np.nan)
     column = rng.normal(size=400)
     named = {"age": column, "months": 12 * column}
-    with pytest.raises(InputError, match="column 'age' of X and column 'months' of X follow"):
-        SelectionModel("begg-greenes").fit(score, y, X=named)
+    with pytest.raises(
+        InputError, match="column 'age' of features and column 'months' of features follow"
+    ):
+        Selected("begg-greenes").fit(score, y, X=named)
     for wrong in ({"age": column, "months": column[:9]}, {"age": ["old"] * 400}, {}):
-        with pytest.raises(InputError, match="X must hold numbers, as many in each column"):
-            SelectionModel("begg-greenes").fit(score, y, X=wrong)
+        with pytest.raises(InputError, match="features must hold numbers, as many in each column"):
+            Selected("begg-greenes").fit(score, y, X=wrong)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from scipy.special import expit, logit, ndtri
+from tests.assume.selection.fitting import Selected, interval_of
 
-from undercount.assume.selection.model import SelectionModel
 from undercount.assume.selection.score_scale import ScoreScale, possible_scales
 from undercount.errors import InputError
 
@@ -53,11 +53,11 @@ def test_probability_scores_are_not_taken_at_face_value():
         area = float((score[truth][:, None] > score[~truth][None, :]).mean())
         for scale, found in errors.items():
             # The class is a logit in the score's own logit.
-            model = SelectionModel("own-score", scale=scale, link="logit").fit(score, y)
-            found.append(model.curve_.roc_auc - area)
+            model = Selected("own-score", scale=scale, link="logit").fit(score, y)
+            found.append(model.curve.roc_auc - area)
             failed = [check.code for check in model.checks() if check.level == "fail"]
             assert failed == ([] if scale == "auto" else ["outcome-shape"])
-            assert (model.scale_ == "score") == (scale == "score")
+            assert (model.scales[0] == "score") == (scale == "score")
     # An area's standard error is .007 here, and that of four .0035.
     assert abs(np.mean(errors["auto"])) < 0.01
     assert np.mean(errors["score"]) < -0.05
@@ -66,18 +66,21 @@ def test_probability_scores_are_not_taken_at_face_value():
 @pytest.mark.parametrize("distribution", ["empirical", "normal"])
 def test_a_scale_is_the_transform_done_by_hand(distribution):
     chance, _, y = probabilities(1500, 1)
-    ours = SelectionModel("own-score", distribution, scale="probit").fit(chance, y)
-    hand = SelectionModel("own-score", distribution).fit(ndtri(chance), y)
+    ours = Selected("own-score", distribution, scale="probit").fit(chance, y)
+    hand = Selected("own-score", distribution).fit(ndtri(chance), y)
     for metric in ("roc_auc", "prevalence", "correlation"):
-        found, wanted = ours.interval(metric), hand.interval(metric)
+        found, wanted = interval_of(ours, metric), interval_of(hand, metric)
         # The normal curve is drawn through its own cutoffs; the last digits depend on rounding.
         assert (found.value, found.low, found.high) == pytest.approx(
             (wanted.value, wanted.low, wanted.high), abs=1e-7
         )
     for at in (0.2, 0.9):
-        found, wanted = ours.interval("recall", at), hand.interval("recall", float(ndtri(at)))
+        found, wanted = (
+            interval_of(ours, "recall", at),
+            interval_of(hand, "recall", float(ndtri(at))),
+        )
         assert (found.value, found.low) == pytest.approx((wanted.value, wanted.low), abs=1e-7)
-    assert [ours.interval("recall", at).value for at in (-1.0, 0.0, 2.0)] == [1.0, 1.0, 0.0]
+    assert [interval_of(ours, "recall", at).value for at in (-1.0, 0.0, 2.0)] == [1.0, 1.0, 0.0]
 
 
 def test_a_scale_that_the_scores_do_not_have_is_refused():
@@ -85,8 +88,8 @@ def test_a_scale_that_the_scores_do_not_have_is_refused():
     score = rng.normal(size=200)
     y = np.where(score > 0, (score + rng.normal(size=200) > 0.5).astype(float), np.nan)
     with pytest.raises(InputError, match="needs scores between 0 and 1"):
-        SelectionModel(scale="logit").fit(score, y)
+        Selected(scale="logit").fit(score, y)
     with pytest.raises(InputError, match="ranks, which are the same on every scale"):
-        SelectionModel(distribution="copula", scale="logit").fit(score, y)
+        Selected(distribution="copula", scale="logit").fit(score, y)
     with pytest.raises(InputError, match="scale must be one of auto, score, logit, probit"):
-        SelectionModel(scale="log").fit(score, y)
+        Selected(scale="log").fit(score, y)

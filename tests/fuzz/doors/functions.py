@@ -132,9 +132,9 @@ def _select(y: Any, score: Any, rng: np.random.Generator, arguments: dict[str, A
     if method == "observed-score":
         others["selection_score"] = np.asarray(score) + rng.normal(size=len(score))
     elif method in ("begg-greenes", "ipw", "doubly-robust"):
-        others["X"] = rng.normal(size=(len(score), 1))
-    model = uc.SelectionModel(**arguments).fit(score, looked, **others)
-    _check_share(model.interval("roc_auc"))
+        others["features"] = rng.normal(size=(len(score), 1))
+    evaluation = uc.evaluate(looked, score, assume=uc.SelectedLabels(**arguments, **others))
+    _check_share(evaluation["roc_auc"])
 
 
 def _call_counts(kind: str, counts: uc.ScoreCounts, share: Any, arguments: dict[str, Any]) -> None:

@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.fuzz.doors.odd import refusal, replace_some
-from tests.fuzz.doors.rows import check_estimate, draw_options, draw_rows, draw_threshold
+from tests.fuzz.doors.rows import (
+    check_estimate,
+    draw_options,
+    draw_rows,
+    draw_threshold,
+    state_labels,
+)
 
 import undercount as uc
 from undercount.errors import InputError
@@ -41,7 +47,9 @@ def knock(case: dict[str, Any], _folder: Path) -> str:
     """Estimate a metric; its interval must make sense."""
     options = {name: case[name] for name in case if name not in ("metric", "y", "score")}
     try:
-        found = getattr(uc.metrics, case["metric"])(case["y"], case["score"], **options)
+        found = getattr(uc.metrics, case["metric"])(
+            case["y"], case["score"], **state_labels(options)
+        )
     except InputError as error:
         return refusal(error)
     prices = [float(case[name]) for name in ("false_positive", "false_negative") if name in case]

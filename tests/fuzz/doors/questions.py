@@ -93,9 +93,9 @@ def make_evaluation(case: dict[str, Any]) -> Any:
         plan = uc.plan_reviews(y, score, budget=min(n // 3, 25), **planned, **rows)
         verdict = truth[plan.rows].astype(float)
         verdict[rng.random(len(verdict)) < 0.2] = np.nan
-        options |= {"reviews": plan.answered(verdict), "labels": case["labels"]}
+        options["assume"] = uc.Reviewed(plan.answered(verdict), labels=case["labels"])
     elif kind == "chances":
-        options["propensity"] = rng.uniform(0.3, 1.0, n)
+        options["assume"] = uc.LabelPropensity(rng.uniform(0.3, 1.0, n))
     else:
         options["unlabeled_prevalence"] = case["share"]
     if kind == "segments":

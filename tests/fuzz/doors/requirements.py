@@ -5,7 +5,7 @@ from pathlib import Path
 
 from undercount.errors import InputError
 from undercount.metric_facts import FACTS
-from undercount.read.requirement import parse_requirement
+from undercount.read.require.requirement import parse_requirement
 
 NAMES = (*FACTS, "ROC AUC", "Precision", "x", "", "f1 ", "sensitivity", "auc", "f2", "recall@")
 PLACES = (

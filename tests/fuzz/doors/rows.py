@@ -17,6 +17,7 @@ LABELS = (1, 1, 0, 0, 0, None, math.nan, -1, True, 2, "1")
 SCORES = (0.0, -0.0, 0.5, 1.0, 1e300, -1e300, 5e-324, math.inf, -math.inf, 2.0**53 + 2, math.nan)
 WEIGHTS = (0.0, 1.0, 1.0, 2.5, 1e-9, 1e9, 1e150, -1.0, math.nan)
 SHARES = ("prevalence", "unlabeled_prevalence", "label_frequency")
+OF_LABELS = ("purity", "sampling")  # what `RandomLabels` alone can say
 
 
 def draw_rows(dice: random.Random) -> dict[str, Any]:
@@ -85,7 +86,7 @@ def draw_options(dice: random.Random, case: dict[str, Any]) -> dict[str, Any]:
     options: dict[str, Any] = {"unlabeled": case["unlabeled"]}
     options |= [_draw_given(dice, case["y"])]
     optional = {
-        "label_purity": lambda: dice.choice([1, 1.0, 0.99, 0.9, 0.3, draw_share(dice)]),
+        "purity": lambda: dice.choice([1, 1.0, 0.99, 0.9, 0.3, draw_share(dice)]),
         "sampling": lambda: dice.choice(["single-sample", "case-control"]),
         "target": lambda: dice.choice(["dataset", "population"]),
         "confidence_level": lambda: dice.choice([0.5, 0.8, 0.9, 0.99, 0.999999, 1e-6, 0.0]),
@@ -128,11 +129,20 @@ def draw(dice: random.Random) -> dict[str, Any]:
     return {"y": case["y"], "score": case["score"], **options}
 
 
+def state_labels(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options with an assumption in place of what `RandomLabels` alone can say."""
+    if not options.keys() & set(OF_LABELS):
+        return options
+    stated = {name: options[name] for name in (*SHARES, *OF_LABELS) if name in options}
+    others = {name: value for name, value in options.items() if name not in stated}
+    return {**others, "assume": uc.RandomLabels(**stated)}
+
+
 def knock(case: dict[str, Any], _folder: Path) -> str:
     """Evaluate rows; every estimate must make sense and every form must be written."""
     options = {name: value for name, value in case.items() if name not in ("y", "score")}
     try:
-        found = uc.evaluate(case["y"], case["score"], **options)
+        found = uc.evaluate(case["y"], case["score"], **state_labels(options))
     except InputError as error:
         return refusal(error)
     parts = [found] if isinstance(found, uc.Evaluation) else [found.overall]

@@ -36,10 +36,10 @@ def test_a_cluster_of_its_own_for_each_row_changes_next_to_nothing():
     rng = np.random.default_rng(0)
     _, truth, score, y = draw(rng)
     _, reviews = review(rng, y, score, truth)
-    ask = {"unlabeled": 0, "threshold": CUT, "reviews": reviews}
+    ask = {"unlabeled": 0, "threshold": CUT, "assume": uc.Reviewed(reviews, labels="any")}
     for target in ("dataset", "population"):
-        plain = uc.evaluate(y, score, target=target, labels="any", **ask)
-        alone = uc.evaluate(y, score, target=target, labels="any", cluster=np.arange(len(y)), **ask)
+        plain = uc.evaluate(y, score, target=target, **ask)
+        alone = uc.evaluate(y, score, target=target, cluster=np.arange(len(y)), **ask)
         for metric in ("recall", "precision", "roc_auc"):
             assert width(alone, metric) == pytest.approx(width(plain, metric), rel=0.01)
 
@@ -48,15 +48,16 @@ def test_for_these_rows_only_labels_given_by_cluster_widen():
     rng = np.random.default_rng(1)
     cluster, truth, score, y = draw(rng, likeness=0.9)
     _, reviews = review(rng, y, score, truth)
-    ask = {"unlabeled": 0, "threshold": CUT, "reviews": reviews}
+    ask = {"unlabeled": 0, "threshold": CUT}
+    random, alone = (uc.Reviewed(reviews, labels=labels) for labels in ("random", "any"))
     plain, wide = (
-        uc.evaluate(y, score, **ask, cluster=each, labels="random") for each in (None, cluster)
+        uc.evaluate(y, score, **ask, cluster=each, assume=random) for each in (None, cluster)
     )
     assert width(wide, "recall") > 1.1 * width(plain, "recall")
     assert wide.recovery.reviewed.p_value >= plain.recovery.reviewed.p_value
     # Rows were drawn one by one: by verdicts alone nothing changes.
     plain, same = (
-        uc.evaluate(y, score, **ask, cluster=each, labels="any") for each in (None, cluster)
+        uc.evaluate(y, score, **ask, cluster=each, assume=alone) for each in (None, cluster)
     )
     assert same["recall"] == plain["recall"]
 
@@ -65,12 +66,40 @@ def test_a_population_of_clusters_is_less_sure():
     rng = np.random.default_rng(2)
     cluster, truth, score, y = draw(rng, n_clusters=150, size=12, likeness=0.9)
     _, reviews = review(rng, y, score, truth, budget=400)
-    ask = {"unlabeled": 0, "threshold": CUT, "reviews": reviews, "target": "population"}
-    plain, wide = (uc.evaluate(y, score, **ask, cluster=each) for each in (None, cluster))
+    ask = {"unlabeled": 0, "threshold": CUT, "target": "population"}
+    plain, wide = (
+        uc.evaluate(y, score, **ask, reviews=reviews, cluster=each) for each in (None, cluster)
+    )
     assert wide.recovery.reviewed.labels == "any"
     assert width(wide, "roc_auc") > 1.1 * width(plain, "roc_auc")
-    with pytest.raises(uc.InputError, match="these very rows"):
-        uc.evaluate(y, score, **ask, cluster=cluster, labels="random")
+    ask["assume"] = uc.Reviewed(reviews, labels="random")
+    plain, wide = (uc.evaluate(y, score, **ask, cluster=each) for each in (None, cluster))
+    assert width(wide, "roc_auc") > 1.1 * width(plain, "roc_auc")
+    assert wide["roc_auc"].value == plain["roc_auc"].value
+
+
+def test_an_audit_of_whole_clusters_is_less_sure_than_one_of_rows():
+    rng = np.random.default_rng(3)
+    cluster, truth, score, _ = draw(rng, n_clusters=300, size=12, likeness=0.9)
+    y = np.where(cluster % 4 == 0, truth, np.nan)
+    ask = {"threshold": CUT, "cluster": cluster}
+    rows, whole = (
+        uc.evaluate(y, score, assume=uc.RandomAudit(drawn=drawn), **ask)
+        for drawn in ("rows", "clusters")
+    )
+    assert rows["recall"].value == pytest.approx(whole["recall"].value, abs=1e-12)
+    assert width(whole, "recall") > 1.3 * width(rows, "recall")
+
+
+def test_an_audit_of_whole_clusters_knows_all_rows_of_each():
+    rng = np.random.default_rng(3)
+    cluster, truth, score, _ = draw(rng, n_clusters=50, size=12, likeness=0.9)
+    y = np.where(np.arange(len(truth)) % 4 == 0, truth, np.nan)
+    audit = uc.RandomAudit(drawn="clusters")
+    with pytest.raises(uc.InputError, match="though others of their cluster"):
+        uc.evaluate(y, score, assume=audit, cluster=cluster, threshold=CUT)
+    with pytest.raises(uc.InputError, match="needs cluster"):
+        uc.evaluate(y, score, assume=audit, threshold=CUT)
 
 
 def test_products_of_rows_of_a_cluster_by_hand():
@@ -130,9 +159,15 @@ def cover(target, labels, likeness, *, repeats=300, level=0.95, named=True):
         cluster, truth, score, y = draw(rng, likeness=likeness)
         _, reviews = review(rng, y, score, truth)
         found = uc.evaluate(
-            y, score, unlabeled=0, threshold=CUT, reviews=reviews, target=target,
-            labels=labels, cluster=cluster if named else None, confidence_level=level,
-        )  # fmt: skip
+            y,
+            score,
+            unlabeled=0,
+            threshold=CUT,
+            assume=uc.Reviewed(reviews, labels=labels),
+            target=target,
+            cluster=cluster if named else None,
+            confidence_level=level,
+        )
         values = at or of_rows(truth, score)
         held.append([values[name] in found[name].interval for name in values])
     return dict(zip(values, np.mean(held, axis=0).round(3).tolist(), strict=True))

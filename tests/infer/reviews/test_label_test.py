@@ -110,7 +110,9 @@ def test_without_a_positive_there_is_nothing_to_compare():
     assert f"the reviews {said}; about" in words
     found = evaluation.to_dict()["models"][0]["reviews"]["random_labels"]
     assert found == {"p_value": None, "rejected": False, "undecided": True}
-    vouched = uc.evaluate(y, score, unlabeled=-1, threshold=cut, reviews=reviews, labels="random")
+    vouched = uc.evaluate(
+        y, score, unlabeled=-1, threshold=cut, assume=uc.Reviewed(reviews, labels="random")
+    )
     assert "do not contradict" not in str(vouched)
 
 

@@ -41,7 +41,7 @@ def test_all_rows_reviewed_give_the_exact_metrics(rows):
     flagged = score >= 0.8
     assert curve.at(0.8).precision == pytest.approx(truth[flagged].mean(), abs=1e-12)
     assert curve.at(0.8).recall == pytest.approx(truth[flagged].sum() / 12, abs=1e-12)
-    metrics = uc.evaluate(y, score, reviews=reviews, threshold=0.8, labels="any")
+    metrics = uc.evaluate(y, score, assume=uc.Reviewed(reviews, labels="any"), threshold=0.8)
     assert metrics.rows[0].estimate.standard_error == pytest.approx(0, abs=1e-12)
 
 

@@ -103,10 +103,9 @@ def test_evaluate_does_not_drop_the_purity():
     for given in (fitted, NoisyConsensus()):
         with pytest.raises(uc.InputError, match="finds share and purity together"):
             uc.evaluate(counts, unlabeled_prevalence=given)
-    told = uc.evaluate(
-        counts,
-        unlabeled_prevalence=fitted.unlabeled_prevalence_,
-        label_purity=fitted.label_purity_,
+    assume = uc.RandomLabels(
+        unlabeled_prevalence=fitted.unlabeled_prevalence_, purity=fitted.label_purity_
     )
+    told = uc.evaluate(counts, assume=assume)
     # Normals 4 sd apart: the AUC is Φ(4/√2) = .9977.
     assert told.estimate("roc_auc").value == pytest.approx(0.9977, abs=0.03)

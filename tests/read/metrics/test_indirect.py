@@ -57,11 +57,12 @@ def test_a_standard_error_is_carried_by_the_slope(rows):
 
 
 def test_an_uncertain_purity_is_carried_too(rows):
-    exact = indirect(rows, unlabeled_prevalence=0.1, label_purity=0.9)
-    ranged = indirect(rows, unlabeled_prevalence=0.1, label_purity=(0.85, 0.95))
+    exact = indirect(rows, assume=uc.RandomLabels(unlabeled_prevalence=0.1, purity=0.9))
+    ranged = indirect(rows, assume=uc.RandomLabels(unlabeled_prevalence=0.1, purity=(0.85, 0.95)))
     assert ranged.low < by_formula(rows, 0.1, 0.95) < by_formula(rows, 0.1, 0.85) < ranged.high
     guess = indirect(
-        rows, unlabeled_prevalence=0.1, label_purity=uc.Estimate(0.9, 0.86, 0.94, 0.02)
+        rows,
+        assume=uc.RandomLabels(unlabeled_prevalence=0.1, purity=uc.Estimate(0.9, 0.86, 0.94, 0.02)),
     )
     slope = (roc_auc_score(*rows) - 0.5) / (0.9 - 0.1) ** 2
     expected = np.hypot(exact.standard_error, 0.02 * slope)
@@ -71,11 +72,11 @@ def test_an_uncertain_purity_is_carried_too(rows):
 def test_what_was_given_stays_when_the_purity_moves(rows):
     y, _ = rows
     labelled, unlabeled = (y == 1).sum(), (y == 0).sum()
-    ranged = indirect(rows, prevalence=0.3, label_purity=(0.9, 1.0))
+    ranged = indirect(rows, assume=uc.RandomLabels(0.3, purity=(0.9, 1.0)))
     for purity in (0.9, 1.0):
         share = (0.3 * len(y) - purity * labelled) / unlabeled
         assert by_formula(rows, share, purity) in ranged.interval
-    frequency = indirect(rows, label_frequency=0.5, label_purity=(0.9, 1.0))
+    frequency = indirect(rows, assume=uc.RandomLabels(label_frequency=0.5, purity=(0.9, 1.0)))
     for purity in (0.9, 1.0):
         assert by_formula(rows, purity * labelled / unlabeled, purity) in frequency.interval
 
@@ -93,7 +94,7 @@ def test_what_does_not_fit_is_the_nearer_end():
 
 
 def test_in_case_control_the_population_is_meant(rows):
-    options = {"unlabeled_prevalence": 0.17, "sampling": "case-control"}
+    options = {"assume": uc.RandomLabels(unlabeled_prevalence=0.17, sampling="case-control")}
     asked = uc.evaluate(*rows, unlabeled=0, threshold=1.0, **options)
     known = {row.metric: row.estimate for row in asked.rows}
     assert asked.target == "population"

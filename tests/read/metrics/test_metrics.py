@@ -141,12 +141,12 @@ BAD = [
     ({"prevalence": -0.1}, "prevalence must be in"),
     ({"unlabeled_prevalence": 1.5}, "unlabeled_prevalence must be in"),
     ({"prevalence": 0.2}, "prevalence must be in"),  # 3 of 8 rows are known positives
-    ({"unlabeled_prevalence": 0.7, "label_purity": 0.6}, "purer"),
-    ({"label_frequency": 0.5, "sampling": "case-control"}, "case-control"),
+    ({"assume": uc.RandomLabels(unlabeled_prevalence=0.7, purity=0.6)}, "purer"),
+    ({"assume": uc.RandomLabels(label_frequency=0.5, sampling="case-control")}, "case-control"),
     ({"prevalence": 0.5, "label_frequency": 0.75}, "prevalence and label_frequency"),
     ({}, "needs exactly one of prevalence"),
     ({"prevalence": "half"}, "number"),
-    ({"prevalence": 0.5, "sampling": "cohort"}, "sampling"),
+    ({"assume": uc.RandomLabels(0.5, sampling="cohort")}, "sampling"),
     ({"prevalence": 0.5, "target": "world"}, "target"),
     ({"prevalence": 0.5, "confidence_level": 95}, "confidence_level"),
     ({"prevalence": 0.5, "threshold": "high"}, "threshold must be a number"),
@@ -188,11 +188,6 @@ def test_infeasible_prevalence_names_the_largest():
         uc.InputError, match=r"at prevalence 0\.8 and .*the largest prevalence that fits is 0\.32"
     ):
         metrics.roc_auc(np.repeat([1, 0], [300, 700]), score, unlabeled=0, prevalence=0.8)
-
-
-def test_impure_labels_need_a_prevalence_even_for_recall():
-    with pytest.raises(uc.InputError, match=r"when label_purity is 0\.9"):
-        metrics.recall(Y, SCORE, threshold=6, unlabeled=0, label_purity=0.9)
 
 
 def test_bad_settings_of_single_metrics():

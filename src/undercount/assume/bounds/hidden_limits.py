@@ -79,7 +79,7 @@ def check_setting(counts: ScoreCounts, shares: Shares, rounding: str) -> None:
     counts.require("unlabeled")
     if shares.label_purity != 1:
         raise InputError(
-            f"bounds need pure labels, {named('label_purity')} 1; got {shares.label_purity}. "
+            f"bounds need pure labels, {named('purity')} 1; got {shares.label_purity}. "
             "mixture_curve takes impure ones"
         )
     check_choice("rounding", rounding, ROUNDINGS)

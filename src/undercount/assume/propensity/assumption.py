@@ -3,22 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from undercount.assume.base import Assumption, LabelDates, Wanted
 from undercount.assume.propensity.chances import Chances
 from undercount.assume.propensity.recovery import ChancesRecovery
-from undercount.assume.random_labels.hidden_share import shared_share
+from undercount.assume.standing.recovery import shares_told
 from undercount.count.arrays import read_floats
-from undercount.errors import InputError, named
+from undercount.errors import InputError
 from undercount.infer.scored_rows import UNLABELED, RecountableRows, ScoredRows
 from undercount.prevalence.late_labels import LateLabels
-
-if TYPE_CHECKING:
-    from undercount.infer.clusters import ClusterRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +23,13 @@ class LabelPropensity(Assumption):
 
     Parameters
     ----------
-    chance : array-like or classifier
-        The chance that each row would carry a label if it were positive; or a scikit-learn
-        classifier, which is cross-fitted on `covariates` to tell rows that were looked at.
-    covariates : array-like, optional
+    chance : array-like, str or classifier
+        The chance that each row would carry a label if it were positive; only those of labelled
+        rows are used. At rows found negative it is the chance that somebody looked, which is
+        tested (UC022); NaN if they were found otherwise. Or a scikit-learn classifier, which is
+        cross-fitted on `covariates` to tell rows that were looked at (labelled 1 or 0) from the
+        others.
+    covariates : array-like or str, optional
         What may have decided who was looked at, a row of values for each row.
 
     Notes
@@ -55,16 +54,19 @@ class LabelPropensity(Assumption):
     chance: Any
     covariates: Any = None
 
+    def __post_init__(self) -> None:
+        if isinstance(self.chance, LateLabels):
+            raise InputError("dates of labels are DelayedLabels.of(…)", argument="chance")
+
     @property
     def columns(self) -> dict[str, Any]:
         """The chances, if they are not to be fitted, and what they are fitted on."""
-        found = {} if hasattr(self.chance, "fit") else {"propensity": self.chance}
+        found = {} if hasattr(self.chance, "fit") else {"chance": self.chance}
         return found if self.covariates is None else found | {"covariates": self.covariates}
 
     def with_columns(self, columns: Mapping[str, Any]) -> "LabelPropensity":
         """Return the same with columns that were taken out of a frame."""
-        names = {"propensity": "chance", "covariates": "covariates"}
-        return replace(self, **{names[name]: values for name, values in columns.items()})
+        return replace(self, **columns)
 
     @property
     def fits_columns(self) -> bool:
@@ -76,7 +78,7 @@ class LabelPropensity(Assumption):
     ) -> dict[str, ChancesRecovery]:
         """Find the chances, which belong to the rows, once for all models."""
         (first, model), *others = models.items()
-        rows = model.rows("propensity")
+        rows = model.rows("chance")
         about: dict[str, Any] = {"target": wanted.target or "dataset"}
         about["confidence_level"] = wanted.confidence_level
         chances = Chances.of(
@@ -87,16 +89,16 @@ class LabelPropensity(Assumption):
             covariates=self.covariates,
             random_state=wanted.random_state,
             weight=rows.weights,
-            cluster=cluster_codes(model),
+            cluster=model.cluster_codes,
             **about,
         )
         found = {first: chances}
         for name, other in others:
-            found[name] = replace(chances, score=other.rows("propensity").scores)
+            found[name] = replace(chances, score=other.rows("chance").scores)
         recoveries = recover_chances(models, found, wanted)
         if self.fits_columns:
             return recoveries
-        every = read_floats(self.chance, "propensity")
+        every = read_floats(self.chance, "chance")
         return {name: replace(each, of_every_row=every) for name, each in recoveries.items()}
 
 
@@ -182,64 +184,40 @@ class DelayedLabels(Assumption):
         used, chances = {}, {}
         for name, model in models.items():
             used[name], old = self._old_enough(model)
-            rows, whose = (old.labels, old.scores), cluster_codes(used[name])
+            rows, whose = (old.labels, old.scores), used[name].cluster_codes
             more = {**about, "weight": old.weights, "cluster": whose}
             chances[name] = Chances.of(*rows, self.late, unlabeled=UNLABELED, **more)
         return recover_chances(used, chances, wanted)
 
     def _old_enough(self, model: ScoredRows) -> tuple[ScoredRows, RecountableRows]:
         """Return the rows old enough, as counts and in memory."""
-        late, rows = self.late, model.rows("propensity")
+        late, rows = self.late, model.rows("found")
         if not np.array_equal(rows.labels == 1, late.rows_.labelled):
-            where = "found" if self.observed is not None else named("propensity")
+            where = "found" if self.observed is not None else "LateLabels"
             hint = "" if self.observed is not None else "; pass its labels_ as y"
             raise InputError(
                 f"the rows labelled positive must be those of which {where} has a date until its "
                 f"last day{hint}",
-                argument="propensity" if self.observed is None else "found",
+                argument="found",
             )
         if late.prevalence_ >= 1:
-            raise InputError(
-                f"dates tell no number here: {late.unripe_words()}", argument="propensity"
-            )
+            raise InputError(f"dates tell no number here: {late.unripe_words()}", argument="found")
         old = replace(
             rows,
             labels=rows.labels[late.usable_],
             scores=rows.scores[late.usable_],
             weights=None if rows.weights is None else rows.weights[late.usable_],
         )
-        used, whose = replace(model, counts=old([]), recount=old), cluster_codes(model)
+        used, whose = replace(model, counts=old([]), recount=old), model.cluster_codes
         return used if whose is None else used.with_clusters(whose[late.usable_]), old
-
-
-def refuse_beside_chances(tells: str, argument: str) -> InputError:
-    """Return the refusal of an argument beside chances of a label."""
-    return InputError(
-        f"{tells} how many positives there are, from rows that are one sample and labels that "
-        f"are right; leave out {named(argument)}",
-        argument=argument,
-    )
-
-
-def cluster_codes(model: ScoredRows) -> NDArray[Any] | None:
-    """Return the number of each row's cluster; None where rows are independent."""
-    return None if model.clusters is None else cast("ClusterRows", model.clusters).by_row
 
 
 def recover_chances(
     models: Mapping[str, ScoredRows], chances: Mapping[str, Chances], wanted: Wanted
 ) -> dict[str, ChancesRecovery]:
     """Put rows beside their chances, which tell the share of hidden positives."""
-    for model in models.values():
-        model.counts.require("positive", "unlabeled")
     target, level = wanted.target or "dataset", wanted.confidence_level
-    known = shared_share(
-        {name: model.counts for name, model in models.items()},
-        unlabeled_prevalence=next(iter(chances.values())).share,
-        target=target,
-        confidence_level=level,
-        random_state=wanted.random_state,
-    )
+    known = shares_told(models, chances, wanted)
     return {
         name: ChancesRecovery(model, known[name], target, level, chances[name])
         for name, model in models.items()

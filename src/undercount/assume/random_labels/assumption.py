@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from undercount.assume.base import Assumption, Unknowns, Wanted
+from undercount.assume.base import Assumption, ShareSource, Unknowns, Wanted
 from undercount.assume.random_labels.hidden_share import ShareLimits, shared_share
 from undercount.assume.random_labels.recovery import RandomLabelsRecovery
 from undercount.assume.random_labels.segments.given import labels_of_all
@@ -35,7 +35,8 @@ class RandomLabels(Assumption):
         of all positives that carry a label. `unlabeled_prevalence` may also be an estimator of
         `undercount.prevalence`. None: estimated from the scores.
     purity : number, (low, high) or Estimate
-        Share of the rows labelled positive that really are.
+        Share of the rows labelled positive that really are. Below 1, counts that merge scores
+        give average precision and the areas' intervals approximately.
     sampling : {"single-sample", "case-control"}
         Whether labelled rows were part of the sample before they were labelled.
     estimator : estimator, optional
@@ -131,14 +132,23 @@ class RandomLabels(Assumption):
         """Whether labelled and unlabeled rows were sampled separately (case-control)."""
         return self.sampling == "case-control"
 
+    @property
+    def share_source(self) -> ShareSource:
+        """What tells the share of hidden positives."""
+        stated = [self.prevalence, self.hidden, self.label_frequency]
+        stated = [share for share in stated if share is not None]
+        if not stated:
+            return "labels"
+        return "estimator" if hasattr(stated[0], "fit") else "assumption"
+
     def check_rows(self, rows: ScoredRows) -> None:
         """Raise where weights or clusters reach the rows and not the share."""
         check_sources(self.hidden, rows)
         if rows.clusters is not None and self.interval in RESAMPLED:
             raise InputError(
-                f"{named('cluster')} cannot be combined with {named('prevalence_interval')} "
+                f"{named('cluster')} cannot be combined with {named('interval')} "
                 f"{self.interval!r}, which resamples rows; leave it out",
-                argument="prevalence_interval",
+                argument="interval",
             )
 
     def recover(

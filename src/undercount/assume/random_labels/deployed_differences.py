@@ -26,6 +26,7 @@ from undercount.infer.deployed import (
     lift_scale,
 )
 from undercount.infer.difference import AREAS, POINTS, Difference, carried_over
+from undercount.infer.flagged_rows import Cut
 from undercount.infer.heads import HeadCounts, RatePoint
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.mixture import MixtureDesign, design_of
@@ -136,9 +137,10 @@ class DeployedPairs(ModelPairs):
         pair = PairRows(self.rows, one, other)
         return math.sqrt(float(Spread(self.design, pair, gap).variance))
 
-    def _flag_influence(self, place: int, metric: str, cut: int) -> Influence:
-        heads = HeadCounts(self.models[place].heads[cut], self.design)
-        return carried_rates(heads, metric, self.prevalence)
+    def _flag_influence(self, heads: HeadCounts, cut: Cut) -> Influence:  # noqa: ARG002 - as here
+        found = carried_rates(heads, POINTS, self.prevalence)
+        none = np.zeros(len(POINTS))
+        return replace(found, everyone=none, prevalence=none)
 
 
 class DeployedPaired(Paired):

@@ -8,23 +8,20 @@ from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
-from scipy.optimize import brentq
 
 from undercount.assume.base import Recovery
 from undercount.curve import ROUNDING, FloatArray
 from undercount.estimate import Estimate
-from undercount.infer.area_gradients import unbiased_average_precision
 from undercount.infer.clusters import ClusterRows
 from undercount.infer.difference import (
     Chance,
     Difference,
+    MovedDifference,
     Question,
     better_chance,
     holm_adjusted,
-    possible_ends,
 )
 from undercount.infer.heads import HeadCounts, RatePoint
-from undercount.infer.mixture import MixtureDesign
 from undercount.infer.paired import ModelPairs, ModelRows
 from undercount.infer.sensitivity import AreaSums
 from undercount.metric_facts import FACTS
@@ -74,8 +71,6 @@ class Model:
         return self._known[key]
 
     def _at(self, metric: str, cut: int | None, shares: FloatArray) -> FloatArray:
-        if metric == "average_precision" and self.shares.label_purity == 1:
-            return self._precisions(shares)
         if cut is None:
             return self._sums.at(metric, shares, self.shares.label_purity)
         return self._point(cut, shares).metric(metric)
@@ -97,21 +92,6 @@ class Model:
         counts, by_cluster = self.recovery.counts_at(at), self.recovery.clusters
         whose = cast("ClusterRows", by_cluster)
         return whose.parts(counts, self.rows.design, metric, threshold=at)
-
-    def _precisions(self, shares: FloatArray) -> FloatArray:
-        """Return the unbiased average precision at each share: a line in the positives.
-
-        The plug-in value, which the table does not show, can be several times as large where a
-        labelled row stands among the very first: its own label would count for many.
-        """
-
-        def at(share: Any) -> MixtureDesign:
-            return replace(self.rows.design, given="unlabeled_prevalence", value=share)
-
-        ends = at(0.25), at(0.5)
-        few, many = (unbiased_average_precision(self.recovery.counts, each) for each in ends)
-        less, more = (float(each.mixing.positives) for each in ends)
-        return few + (many - few) * (np.asarray(at(shares).mixing.positives) - less) / (more - less)
 
 
 @dataclass(frozen=True)
@@ -214,21 +194,27 @@ class Paired:
             skewness = self.errors.precision_skewness(*places, error / self._label_doubt)
             chance = replace(chance, skewness=skewness)
         chance = self._by_cluster(chance, gap)
-        estimate = self._with_interval(gap, chance)
-        depends = not self._is_fixed(gap)
-        p_value = self._p_value(gap, chance)
+        moved, facts = self._moved(gap), FACTS[metric]
+        needs = facts.needs if self.shares.label_purity == 1 else facts.needs_if_impure
+        p_value = moved.p_value(chance)
         return Difference(
             metric,
             one,
             other,
-            estimate,
+            moved.estimate(chance, needs),
             better_chance(gap.value, p_value),
             p_value,
             p_value,
-            depends,
-            gap.crossover() if depends else math.nan,
+            not moved.fixed,
+            math.nan if moved.fixed else gap.crossover(),
             self.question,
         )
+
+    def _moved(self, gap: Gap) -> MovedDifference:
+        """Return the difference, and how far the interval of the share moves it."""
+        estimated = self.shares.unlabeled_prevalence_error > 0
+        numbers = gap.value, gap.possible, *gap.reach
+        return MovedDifference(gap.metric, *numbers, estimated, self._is_fixed(gap), self.level)
 
     def _error(self, metric: str, cut: int | None, one: int, other: int) -> float:
         """Return the standard error of a difference; over a range of shares the largest.
@@ -293,54 +279,6 @@ class Paired:
         ]
         now, most = (float(end.unlabelled_share) for end in ends)
         return math.sqrt(most / now) if now > 0 else math.nan
-
-    def _with_interval(self, gap: Gap, chance: Chance) -> Estimate:
-        """Add to the chance of the rows what the share's interval does to the difference."""
-        t, value, (falls, rises) = chance.quantile(self.level), gap.value, gap.reach
-        below, above = chance.below(t), chance.above(t)
-        if self.shares.unlabeled_prevalence_error == 0:  # a range: every share in it is possible
-            low, high, share_error = value - falls - below, value + rises + above, 0.0
-        else:  # an estimate: its error is one more chance
-            low, high = value - math.hypot(falls, below), value + math.hypot(rises, above)
-            share_error = (falls + rises) / (2 * t)
-        if self._is_fixed(gap):
-            # The share scales such a difference and never turns it round.
-            low = max(low, 0.0) if value - below > 0 else low
-            high = min(high, 0.0) if value + above < 0 else high
-        error = math.hypot(chance.error, share_error)
-        facts = FACTS[gap.metric]
-        needs = facts.needs if self.shares.label_purity == 1 else facts.needs_if_impure
-        low, high = possible_ends(gap.metric, gap.possible, low, high)
-        return Estimate(gap.possible, low, high, error, self.level, needs, "paired")
-
-    def _p_value(self, gap: Gap, chance: Chance) -> float:
-        """Return the p-value that is small where the interval of the difference leaves out 0."""
-        value = gap.value
-        # Where no share changes the order, none belongs into the question whether there is one.
-        if self._is_fixed(gap):
-            return chance.p_value(chance.score(value))
-        nearer = gap.reach[0 if value > 0 else 1]
-        if self.shares.unlabeled_prevalence_error == 0:
-            rest = math.copysign(max(abs(value) - nearer, 0.0), value)
-            return chance.p_value(chance.score(rest))
-        return chance.p_value(self._joint_score(chance, value, nearer))
-
-    def _joint_score(self, chance: Chance, value: float, nearer: float) -> float:
-        """Return the quantile at which an interval ends at 0 that holds an estimated share's error.
-
-        The reach of the share is that at the level in use, and grows with the quantile.
-        """
-        t, most = chance.quantile(self.level), chance.score(value)
-        reach = chance.below if value > 0 else chance.above
-
-        def beyond(score: float) -> float:
-            return math.hypot(reach(score), nearer * score / t) - abs(value)
-
-        if math.isnan(most) or nearer == 0:
-            return most
-        if math.isinf(most):
-            return t * abs(value) / nearer
-        return float(brentq(beyond, 0.0, 2 * most)) if beyond(0.0) < 0 < most else 0.0
 
 
 def _fixed_orders(shares: Shares, *, n_negative: float) -> frozenset[str]:

@@ -132,7 +132,7 @@ confidence_level, random_state, prevalence_interval, n_resamples, progress
             shares = cast("Shares", read_shares(counts, **about, **given))
         if prevalence_interval is not None:
             raise InputError(
-                f"{named('prevalence_interval')} is for a share that is estimated from these "
+                f"{named('interval')} is for a share that is estimated from these "
                 f"scores; {named(shares.given)} was given"
             )
         asked = named_values[0], target, confidence_level
@@ -153,7 +153,7 @@ def known_of_part(
 
 def _check_request(kind: str | None, estimator: Any) -> None:
     if kind is not None:
-        check_choice("prevalence_interval", kind, KINDS)
+        check_choice("interval", kind, KINDS)
     if isinstance(estimator, type):
         raise InputError(
             f"{named('unlabeled_prevalence')} must be a share or an estimator; got the class "

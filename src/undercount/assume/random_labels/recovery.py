@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from undercount.assume.base import Basis, Pairing, Recovery, Unknowns
+from undercount.assume.base import Basis, Pairing, Recovery, Unknowns, estimate_workload
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.random_labels.bias_bounds import bound_metric, follows_bias
 from undercount.assume.random_labels.deployed_differences import (
@@ -34,14 +34,13 @@ from undercount.errors import (
     InputError,
     LibraryWarning,
     check_choice,
-    collect_warnings,
     named,
 )
 from undercount.estimate import Estimate, Interval
 from undercount.infer.decisions import BestThreshold, Goal, ThresholdSearch
 from undercount.infer.deployed import Deployment
 from undercount.infer.difference import POINTS, TARGET_OF, Difference, Question
-from undercount.infer.estimate_metric import estimate_metric
+from undercount.infer.estimate_metric import estimate_metrics
 from undercount.infer.estimated_share import estimate_end_by_end
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_row import MetricRow
@@ -54,6 +53,11 @@ from undercount.shares import Shares
 
 # Shares of hidden positives along which metrics are followed.
 SHARES = 101
+
+
+def is_resampled(metric: str) -> bool:
+    """Whether a metric is read of resamples: not costs and losses."""
+    return metric not in PARAMETRIC and FACTS[metric].family != "loss"
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,22 +91,26 @@ class RandomLabelsRecovery(Recovery):
 
     def measure(self, at: MetricAt, counts: ScoreCounts) -> Estimate:
         """Estimate one metric, the interval of an estimated share added as it was asked."""
-        known, resamples = self.unknowns, self.unknowns.resamples
+        return self.measures([at], counts)[0]
+
+    def measures(self, ats: Sequence[MetricAt], counts: ScoreCounts) -> list[Estimate]:
+        """Estimate metrics at one place, the interval of an estimated share added as asked."""
+        known, at, names = self.unknowns, ats[0], [each.metric for each in ats]
         options: dict[str, Any] = {**at.place, **self._about, "clusters": self.clusters}
-        not_resampled = at.metric in PARAMETRIC or FACTS[at.metric].family == "loss"
-        if resamples is not None and (at.top or not_resampled):
+        if known.interval and known.resamples is None:
+            about = {"label_part": known.label_part, **options}
+            return [estimate_end_by_end(counts, self.shares, name, **about) for name in names]
+        if known.resamples is not None and (at.top or not all(map(is_resampled, names))):
             raise InputError(
                 "the highest rows, costs and losses are not resampled, so that "
-                f"{named('prevalence_interval', repr(known.interval))} has no interval of them; "
+                f"{named('interval', repr(known.interval))} has no interval of them; "
                 "leave it out, and the error of the share reaches them as 'calibrated' does"
             )
-        if known.interval and resamples is None:
-            part = known.label_part
-            return estimate_end_by_end(counts, self.shares, at.metric, label_part=part, **options)
-        estimate = estimate_metric(counts, self.shares, at.metric, **options)
-        if resamples is None:
-            return estimate
-        return resamples.estimate(counts, estimate, at.metric, at.threshold)
+        estimates = estimate_metrics(counts, self.shares, names, **options)
+        if known.resamples is None:
+            return estimates
+        pairs = zip(estimates, names, strict=True)
+        return [known.resamples.estimate(counts, e, name, at.threshold) for e, name in pairs]
 
     @cached_property
     def curve(self) -> OperatingCurve:
@@ -378,7 +386,7 @@ class RandomLabelsPairing(Pairing):
             for name, model in models.items()
         }
         estimates = {
-            name: {m: estimate_top(model.recovery, m, size) for m in WORKLOAD_METRICS}
+            name: estimate_workload(model.recovery, WORKLOAD_METRICS, size)
             for name, model in models.items()
             # Below 1 the number would be read as a share of the rows; clusters need a threshold.
             if model.recovery.unknowns.resamples is None
@@ -420,10 +428,3 @@ class RandomLabelsPairing(Pairing):
             for name, model in self.paired.models.items()
         }
         return {"unlabeled_prevalence": shares, **values}
-
-
-def estimate_top(recovery: Recovery, metric: str, size: float) -> Estimate:
-    """Estimate a metric of so many of the highest rows, as an evaluation does."""
-    at = MetricAt(metric, top=size)
-    with collect_warnings():  # the table has warned
-        return recovery.raise_top(recovery.estimate(at), at)

@@ -20,21 +20,26 @@ from undercount.infer.mixture import Target
 from undercount.infer.reviews.clusters import ReviewClusters
 from undercount.infer.reviews.intervals import ReviewedMetrics
 from undercount.infer.reviews.label_test import LabelTest
+from undercount.infer.reviews.part_of_rows import PartCells, reviews_of_part
 from undercount.infer.reviews.verdicts import (
     AuditedCells,
     CrossedCells,
+    IntArray,
     ReviewedCells,
     Reviews,
     curve_of,
+    design_posterior,
     keep_apart,
-    working_posterior,
+    places_in,
 )
 from undercount.infer.reviews.with_labels import CombinedMetrics, LabelledStrata
-from undercount.metric_facts import RANDOM_AUDIT
+from undercount.infer.scored_rows import UNLABELED, ScoredRows
+from undercount.metric_facts import FACTS, RANDOM_AUDIT
 from undercount.shares import Sampling, Shares
 
 Labels: TypeAlias = Literal["any", "random"]
 LABELS: tuple[Labels, ...] = ("any", "random")
+AREA_METRICS = frozenset(name for name, facts in FACTS.items() if facts.family == "area")
 # The test of random labels rejects below this.
 LEVEL = 0.05
 
@@ -58,6 +63,8 @@ class ReviewAnswers:
         Whether the reviews are the known rows themselves, a random sample of all rows.
     clusters : ReviewClusters, optional
         Whose each row is, if rows and labels come in clusters.
+    whole : ReviewAnswers, optional
+        The answers of all rows, if these are a part of them.
 
     Notes
     -----
@@ -101,6 +108,7 @@ class ReviewAnswers:
     crossed: Callable[[ScoreCounts], CrossedCells] | None = field(default=None, repr=False)
     audited: bool = False
     clusters: ReviewClusters | None = field(default=None, repr=False)
+    whole: "ReviewAnswers | None" = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         known = isinstance(self.asked, str) and self.asked in LABELS
@@ -112,7 +120,7 @@ class ReviewAnswers:
         if self.asked == "random" and not self.testable:
             raise InputError(
                 f"{named('labels', repr('random'))} needs labelled positives that were part of "
-                "the rows, without weights, and with clusters the target of these very rows; pass "
+                "the rows, without weights; pass "
                 f"{named('labels', repr('any'))}",
                 argument="labels",
             )
@@ -122,8 +130,6 @@ class ReviewAnswers:
         """Whether labels can be told from and joined with what reviews found."""
         if self.counts.weighted or self.crossed is not None or self.audited:
             return False  # a label's weight says nothing of its chance
-        if self.clusters is not None and self.target == "population":
-            return False  # how labels and rows of a cluster vary together is not worked out
         return self.sampling == "single-sample" and self.counts.n_positive > 0
 
     @property
@@ -200,23 +206,56 @@ class ReviewAnswers:
         if self.audited:
             share = np.full(len(counts.score), self.reviews.design.unlabeled_prevalence)
             return AuditedCells(counts, self.reviews, share)
-        posterior = working_posterior(counts, self.reviews.design.unlabeled_prevalence)
-        return ReviewedCells(counts, self.reviews, posterior, self.sampling == "case-control")
+        apart = self.sampling == "case-control"
+        if self.whole is not None:
+            whole = self.whole.cells(self.whole.counts)
+            posterior = whole.posterior[places_in(whole.counts, counts)]
+            return PartCells(counts, self.reviews, posterior, apart, whole=whole)
+        posterior = design_posterior(counts, self.reviews.design)
+        return ReviewedCells(counts, self.reviews, posterior, apart)
+
+    @cached_property
+    def area_counts(self) -> ScoreCounts:
+        """The rows in cells by which areas are read, the same however they were counted."""
+        if self.audited:  # whose verdicts are labels
+            return self.counts.canonical
+        if self.crossed is not None:
+            return self.counts
+        return self.counts.canonical_between(self.reviews.knots)
+
+    def take(self, used: ScoredRows, place: IntArray, target: Target) -> "ReviewAnswers":
+        """Return the answers of some of the rows, at these places among all."""
+        if self.audited:
+            whole = self.clusters is not None and self.clusters.drawn_whole
+            reviews, clusters = used.audit(by_cluster=whole)
+            about: dict[str, Any] = {"counts": used.counts, "reviews": reviews, "target": target}
+            return replace(self, **about, clusters=clusters)
+        rows = used.rows("by")
+        hidden = rows.scores[rows.labels == UNLABELED].astype(np.float64)
+        reviews = reviews_of_part(self.reviews, place, hidden)
+        clusters = used.review_clusters(reviews)
+        about = {"counts": used.counts, "reviews": reviews, "target": target}
+        return replace(self, **about, clusters=clusters, whole=self)
 
     def finer_cells(self, counts: ScoreCounts, fine: ScoreCounts) -> ReviewedCells:
         """Return what is known of the parts of cells: how likely a row is positive stays."""
         cells = self.cells(counts)
-        whole = np.searchsorted(-counts.score, -fine.score)
-        return replace(cells, counts=fine, posterior=cells.posterior[whole])
+        return replace(cells, counts=fine, posterior=cells.posterior[places_in(counts, fine)])
 
     def _strata(self, counts: ScoreCounts) -> LabelledStrata:
         if counts is self.counts:
             return self._own_strata
+        if counts is self.area_counts:
+            return self._area_strata
         return LabelledStrata(self.cells(counts), self.clusters)
 
     @cached_property
     def _own_strata(self) -> LabelledStrata:
         return LabelledStrata(self.cells(self.counts), self.clusters)
+
+    @cached_property
+    def _area_strata(self) -> LabelledStrata:
+        return LabelledStrata(self.cells(self.area_counts), self.clusters)
 
     def metrics(
         self,
@@ -255,11 +294,13 @@ class ReviewAnswers:
         counts: ScoreCounts | None = None,
         beta: float = 1.0,
         max_fpr: float | None = None,
+        prevalence: float | None = None,
     ) -> Estimate:
         """Estimate a metric; without `labels`, as the headline does.
 
-        `top` flags so many rows of the highest scores (below 1: that share of them) of these very
-        rows; tied rows by chance.
+        A `prevalence` is that of other rows, where each class scores as it does here. `top` flags
+        so many rows of the highest scores (below 1: that share of them) of these very rows; tied
+        rows by chance.
         """
         if top is not None and (self.target == "population" or self.sampling == "case-control"):
             raise InputError(
@@ -267,9 +308,13 @@ class ReviewAnswers:
                 f"{named('target', repr('dataset'))}; pass a {named('threshold')}",
                 argument="top",
             )
+        if top is None and metric in AREA_METRICS:
+            counts = self.area_counts
         ranked = metric == "average_precision" or top is not None
         metrics = self.metrics(labels, counts, ranked=ranked)
         part = {} if max_fpr is None else {"max_fpr": max_fpr}
+        if prevalence is not None:
+            part["prevalence"] = prevalence
         found = metrics.estimate(metric, threshold, top=top, beta=beta, **part)
         return replace(found, needs=(*found.needs, *self.audit_needs))
 

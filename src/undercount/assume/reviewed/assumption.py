@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from undercount.assume.reviewed.recovery import AuditedRecovery, ReviewedRecover
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, check_choice, check_flag, named
 from undercount.infer.reviews.sheet import as_reviews
-from undercount.infer.reviews.verdicts import CrossedCells, audit_reviews
-from undercount.infer.scored_rows import UNLABELED, ScoredRows, reviewed_scores
+from undercount.infer.reviews.verdicts import CrossedCells, Reviews
+from undercount.infer.scored_rows import UNLABELED, ScoredRows, reviewed_knots
 from undercount.shares import SAMPLINGS, Sampling
 
 
@@ -28,9 +28,12 @@ class Reviewed(Assumption):
     reviews : Reviews or path
         Verdicts on rows that `plan_reviews` chose, or the answered file of a plan.
     labels : {"any", "random"}, optional
-        What to suppose of the labels: nothing, or that they are a random sample of the positives.
+        What to suppose of the labels: nothing, or that they are a random sample of the positives,
+        which is sharper, and wrong if they are not. "any" by default: a test that does not reject
+        random labels is no licence; `recovery.answers` has both.
     sequential : bool
-        Whether intervals shall hold at every look at once while verdicts come in.
+        Whether intervals shall hold at every look at once while verdicts come in, so that one may
+        stop when they are narrow enough; they are about 1.5 times as wide.
     sampling : {"single-sample", "case-control"}
         Whether labelled rows were part of the sample before they were labelled.
 
@@ -60,13 +63,7 @@ class Reviewed(Assumption):
     sampling: Sampling = "single-sample"
 
     def __post_init__(self) -> None:
-        reviews = as_reviews(self.reviews)
-        if reviews is None:
-            raise InputError(
-                f"{named('reviews')} must be Reviews, or the answered file of a plan; got None",
-                argument="reviews",
-            )
-        object.__setattr__(self, "reviews", reviews)
+        object.__setattr__(self, "reviews", as_reviews(self.reviews))
 
     @property
     def every_score(self) -> bool:
@@ -78,12 +75,17 @@ class Reviewed(Assumption):
         """Whether labelled and unlabeled rows were sampled separately (case-control)."""
         return self.sampling == "case-control"
 
+    @property
+    def further_plan(self) -> Reviews:
+        """The verdicts, to which a further round can be added."""
+        return cast("Reviews", self.reviews)
+
     def knots(self, scores: Any = None) -> Sequence[float]:
-        """Return the edges of the strata, and what another model scores the reviewed rows."""
-        edges = [float(edge) for edge in self.reviews.design.edges]
-        if scores is None or self.reviews.rows is None:
-            return edges
-        return [*edges, *reviewed_scores(scores, self.reviews)]
+        """Return the edges of the strata, and what keeps reviewed rows apart from others."""
+        reviews = self.reviews
+        if scores is None or reviews.rows is None:
+            return list(reviews.knots)
+        return list(reviewed_knots(scores, reviews))
 
     def recover(
         self, models: Mapping[str, ScoredRows], wanted: Wanted
@@ -102,6 +104,8 @@ class Reviewed(Assumption):
         if len(models) == 1:
             ((name, model),) = models.items()
             checked = model.reviews_of(self.reviews)
+            # Rows of segments come here as they were counted for any assumption.
+            models = {name: (model := model.keeping_apart(self.knots()))}
             about["clusters"] = model.review_clusters(checked)
             found = {name: ReviewAnswers(model.counts, checked, self.labels, **about)}
         else:
@@ -118,7 +122,8 @@ class Reviewed(Assumption):
                 f"{named('labels', repr('any'))}",
                 argument="labels",
             )
-        reviews, rows = self.reviews, {name: m.rows("reviews") for name, m in models.items()}
+        reviews = next(iter(models.values())).weigh_reviews(self.reviews)
+        rows = {name: m.rows("reviews") for name, m in models.items()}
         planned = plan_model(reviews, {name: each.scores for name, each in rows.items()})
         whose = {name: model.review_clusters(reviews) for name, model in models.items()}
         counts = models[planned].counts
@@ -144,6 +149,13 @@ class Reviewed(Assumption):
 class RandomAudit(Assumption):
     """The known rows, of both classes, are a random sample of all rows that somebody verified.
 
+    Parameters
+    ----------
+    sequential : bool
+        Whether intervals shall hold at every look at once while rows are verified.
+    drawn : {"rows", "clusters"}
+        Whether rows were drawn one by one, or whole clusters, all of whose rows are then known.
+
     Notes
     -----
     Assumes: nobody chose which rows to look at, by their score say; verdicts are right.
@@ -162,15 +174,16 @@ class RandomAudit(Assumption):
     """
 
     sequential: bool = False
+    _: KW_ONLY
+    drawn: Literal["rows", "clusters"] = "rows"
 
-    def check_rows(self, rows: ScoredRows) -> None:
-        """Raise where rows come in clusters."""
-        if rows.clusters is not None:
-            raise InputError(
-                f"{named('cluster')} cannot be combined with {named('audited')} rows: whether rows "
-                "or whole clusters were drawn is not known",
-                argument="cluster",
-            )
+    def __post_init__(self) -> None:
+        check_choice("drawn", self.drawn, ("rows", "clusters"))
+
+    @property
+    def of_any_rows(self) -> bool:
+        """Whether nothing is said of single rows."""
+        return True
 
     def recover(
         self, models: Mapping[str, ScoredRows], wanted: Wanted
@@ -183,12 +196,11 @@ class RandomAudit(Assumption):
             "confidence_level": wanted.confidence_level,
             "sequential": self.sequential,
         }
-        found = {
-            name: ReviewAnswers(
-                model.counts, audit_reviews(model.counts), "any", **about, audited=True
-            )
-            for name, model in models.items()
-        }
+        found = {}
+        for name, model in models.items():
+            reviews, clusters = model.audit(by_cluster=self.drawn == "clusters")
+            about["clusters"] = clusters
+            found[name] = ReviewAnswers(model.counts, reviews, "any", **about, audited=True)
         return _recoveries(AuditedRecovery, models, found)
 
 

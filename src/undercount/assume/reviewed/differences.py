@@ -1,24 +1,33 @@
-"""Differences of models on reviewed rows: what each verdict adds to the one less to the other."""
+"""Differences of models on rows that were looked at: what a verdict adds to one less the other."""
 
 import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtr, stdtrit
+from scipy.special import ndtri, stdtrit
 
+from undercount.count.kernel.rows import cell_places
 from undercount.curve import ROUNDING, FloatArray
 from undercount.errors import InputError, named
 from undercount.estimate import Estimate
-from undercount.infer.difference import Difference, Question, possible_ends
+from undercount.infer.difference import Chance, Difference, Question, better_chance, possible_ends
 from undercount.infer.mass_gradients import MassGradient, metric_values, without_rounding
-from undercount.infer.reviews.ends import PATH, Gaps, moved_interval, sides_of
+from undercount.infer.reviews.audited_rows import AuditedRows, chance_by_models
+from undercount.infer.reviews.clusters import ReviewClusters
+from undercount.infer.reviews.ends import PATH, moved_interval, sides_of
 from undercount.infer.reviews.intervals import METHOD, ReviewedMetrics
-from undercount.infer.reviews.verdicts import Reviews
+from undercount.infer.reviews.verdicts import AuditedCells, Reviews
+from undercount.infer.scored_rows import ScoredRows
 from undercount.metric_facts import FACTS
+
+# A pair of models, and of their metrics with gradients.
+Models = tuple["ReviewedModel", "ReviewedModel"]
+Gradients = tuple[MassGradient, MassGradient]
 
 
 def plan_model(reviews: Reviews, scores: Mapping[str, NDArray[Any]]) -> str:
@@ -42,164 +51,333 @@ def plan_model(reviews: Reviews, scores: Mapping[str, NDArray[Any]]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ReviewedModel:
-    """One model's estimator on the reviewed rows, and the cells of all rows."""
+    """One model's estimator on the rows that were looked at, and the cells of all rows.
+
+    Attributes
+    ----------
+    prevalence : float, optional
+        Share of positives where metrics are to hold; None: these rows.
+    """
 
     metrics: ReviewedMetrics
     labels: NDArray[np.int8]
     cell: NDArray[np.intp]
     threshold: float | None
     weights: FloatArray | None = field(default=None, kw_only=True)
+    prevalence: float | None = field(default=None, kw_only=True)
+
+    def of_metric(self, metric: str) -> "ReviewedModel":  # noqa: ARG002 - most need no other
+        """Return the model with as many cells as a metric needs."""
+        return self
 
     def gradient(self, metric: str) -> MassGradient:
         """Return a metric with its gradient."""
-        return self.metrics.gradient(metric, self._place(metric))
+        return self.metrics.gradient(metric, **self._place(metric))
 
-    def _place(self, metric: str) -> float | None:
-        return self.threshold if FACTS[metric].family == "threshold" else None
+    def _place(self, metric: str) -> dict[str, Any]:
+        at = self.threshold if FACTS[metric].family == "threshold" else None
+        return {"threshold": at, "prevalence": self.prevalence}
 
     def along(self, metric: str, more: FloatArray) -> FloatArray:
         """Return how far a metric moves along the way to so many more positives among the rows."""
         cells = self.metrics.cells
         way = np.multiply.outer(np.array([0.0, *PATH]), cells.by_cell(more))
         at = self.metrics.positives(metric) + way
-        place = self._place(metric)
-        found = metric_values(cells.counts, at, cells.everyone, metric, threshold=place)
+        found = metric_values(cells.counts, at, cells.everyone, metric, **self._place(metric))
         return np.asarray(found[1:] - found[0])
 
+    def moves(self, gradient: MassGradient, metric: str) -> FloatArray:  # noqa: ARG002 - any metric
+        """Return how far a metric moves if a row of each unit turns out to be positive."""
+        return self.metrics.cells.moves(gradient.turned)
 
-def reviewed_differences(
-    models: Mapping[str, ReviewedModel], metric: str, level: float, question: Question
-) -> list[Difference]:
-    """Return the difference of each pair of models in one metric."""
-    gradients = {name: model.gradient(metric) for name, model in models.items()}
-    found = []
-    for one, other in itertools.combinations(models, 2):
-        pair = (models[one], models[other]), (gradients[one], gradients[other])
-        variance, freedom = _variance(*pair, population=question == "population")
-        value, error = _value(pair[1]), math.sqrt(variance)
-        ends = difference_ends(*pair, metric, level, variance, freedom)
-        estimate = Estimate(value, *ends, error, level, ("reviews",), METHOD)
-        better = value if FACTS[metric].higher_is_better else -value
-        if error > 0:
-            chance = float(stdtr(freedom, better / error))
-            p_value = 2 * float(stdtr(freedom, -abs(value) / error))
-            if ends[0] <= 0 <= ends[1]:  # nor does a test reject what the interval holds
-                p_value = max(p_value, 1 - level)
-        else:
-            chance = 0.5 + 0.5 * float(np.sign(better))
-            p_value = 1.0 if value == 0 else 0.0
-        names = (metric, one, other)
-        found.append(
-            Difference(*names, estimate, chance, p_value, p_value, False, math.nan, question)  # noqa: FBT003 - fields of a dataclass
-        )
+    def spreads(self, metric: str) -> bool:  # noqa: ARG002 - where they are found
+        """Whether verdicts count where their whole stratum is, not where they are."""
+        return False
+
+    def shown_errors(self, gradient: MassGradient) -> FloatArray | None:  # noqa: ARG002
+        """Return what each verdict errs by, as verdicts show it, if that is looked at."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class AuditedModel(ReviewedModel):
+    """One model's estimator on audited rows, each of which stands for others of its scores."""
+
+    finer: "AuditedModel | None" = None
+
+    def of_metric(self, metric: str) -> "AuditedModel":
+        """Return the model with as many cells as a metric needs."""
+        return self.finer if metric == "average_precision" and self.finer else self
+
+    @property
+    def rows(self) -> AuditedRows:
+        """What the audit says row by row."""
+        return cast("AuditedRows", self.metrics.cells)
+
+    def moves(self, gradient: MassGradient, metric: str) -> FloatArray:
+        """Return how far a metric moves if a row turns out to be positive.
+
+        Average precision is read where verdicts are spread over their stratum, so that it moves by
+        the mean there.
+        """
+        moves = self.rows.moves(gradient.turned)
+        return self.rows.stratum_means(moves) if self.spreads(metric) else moves
+
+    def spreads(self, metric: str) -> bool:
+        """Whether verdicts count where their whole stratum is, not where they are."""
+        return metric == "average_precision"
+
+    def shown_errors(self, gradient: MassGradient) -> FloatArray:
+        """Return what each verdict errs by, as verdicts themselves show it.
+
+        Either model has strata of its own, and where two models are nearly alike, what these
+        differ by is much of the error: with the strata of one model alone the errors of models that
+        share nine tenths of their noise were .9 of what they are, with these 1.1.
+        """
+        rows = self.rows
+        stratum, drawn = rows.verdict_stratum, rows.reviewed_rows
+        moves = rows.moves(gradient.turned)[rows.place]
+        excess = (rows.verdict - rows.at_verdicts(rows.posterior)) * moves * rows.weight
+        middle = np.bincount(stratum, excess, len(drawn)) / drawn
+        beside = (drawn / np.maximum(drawn - 1, 1))[stratum]
+        error = rows.stands_for * (rows.stands_for + 1) * beside
+        return np.sqrt(error) * (excess - middle[stratum])
+
+
+def audited_models(
+    cells: Mapping[str, AuditedCells],
+    models: Mapping[str, ScoredRows],
+    thresholds: Mapping[str, float],
+    confidence_level: float,
+    clusters: ReviewClusters | None = None,
+) -> dict[str, AuditedModel]:
+    """Put what the audited rows say of every row beside each model's cells."""
+    rows = {name: model.rows("assume") for name, model in models.items()}
+    first = next(iter(rows.values()))
+    scores = {name: np.asarray(each.scores) for name, each in rows.items()}
+    chance = chance_by_models(cells, scores, first.labels, first.weights)
+    found = {}
+    for name, whole in cells.items():
+        finer = None
+        for part in (whole.finer, whole):
+            units = AuditedRows.of(part, first.labels, scores[name], chance, first.weights)
+            level = confidence_level
+            metrics = ReviewedMetrics(units, confidence_level=level, clusters=clusters)
+            place = cell_places(part.counts.score, scores[name].astype(np.float64))
+            about = metrics, first.labels, place, thresholds.get(name)
+            finer = AuditedModel(*about, finer, weights=first.weights)
+        found[name] = cast("AuditedModel", finer)
     return found
 
 
-def difference_ends(
-    models: tuple[ReviewedModel, ReviewedModel],
-    gradients: tuple[MassGradient, MassGradient],
+def reviewed_differences(
+    models: Mapping[str, ReviewedModel],
     metric: str,
+    values: Mapping[str, float],
     level: float,
-    variance: float,
-    freedom: float,
-) -> tuple[float, float]:
-    """Return the ends of a difference's interval: linear ones, or moved ones if these are wider."""
-    value = _value(gradients)
-    half = float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(variance)
-    moved = _moved_ends(models, gradients, metric, level, variance, freedom)
-    low, high = min(-half, float(moved.low)), max(half, float(moved.high))
-    return possible_ends(metric, value, value + low, value + high)
+    question: Question,
+    needs: tuple[str, ...],
+) -> list[Difference]:
+    """Return the difference of each pair of models in one metric.
 
+    Both metrics are sums over the same rows that were looked at, each of which stands for others:
+    what it adds to the one less what it adds to the other is what a difference varies by.
 
-def _moved_ends(
-    models: tuple[ReviewedModel, ReviewedModel],
-    gradients: tuple[MassGradient, MassGradient],
-    metric: str,
-    level: float,
-    variance: float,
-    freedom: float,
-) -> Gaps:
-    """Return how far a difference may lie below and above its value, by moving hidden positives.
+    Parameters
+    ----------
+    models : mapping
+        Name of each model → what verdicts say of it.
+    metric : str
+    values : mapping
+        Name of each model → its own estimate.
+    level : float
+    question : {"population", "rows"}
+    needs : tuple of str
+        What differences rest on.
 
-    As for one metric, where a handful of positives that one model alone flags make it lopsided:
-    linear intervals covered .88 with 100 reviews.
+    Notes
+    -----
+    Assumes: rows were drawn by the plan, or at random by the audit, and verdicts are right.
+    Wrong when: somebody chose which rows to look at, by another model's score say.
     """
-    moves, risk = _moves(models, gradients), (1 - level) / 2
-    found = [float(m.metrics.drawn_variance(moves)[0]) for m in models]
-    drawn, wider = max(found), models[wider_of(*found)].metrics
-    student = float(stdtrit(freedom, 1 - risk))
-    rows = student * math.sqrt(max(variance - drawn, 0.0))
-
-    def read(more: FloatArray) -> FloatArray:
-        one, other = (model.along(metric, more) for model in models)
-        return np.asarray(one - other)
-
-    return moved_interval(
-        sides_of(wider.cells, wider.shares, moves),
-        read,
-        risk,
-        (student / float(ndtri(1 - risk))) ** 2,
-        (-rows, rows),
-    )
+    asked = {name: model.of_metric(metric) for name, model in models.items()}
+    gradients = {name: model.gradient(metric) for name, model in asked.items()}
+    found = []
+    for one, other in itertools.combinations(models, 2):
+        value = values[one] - values[other]
+        pair = PairedModels(
+            metric,
+            (asked[one], asked[other]),
+            (gradients[one], gradients[other]),
+            0.0 if abs(value) <= ROUNDING else value,
+            population=question == "population",
+        )
+        found.append(pair.difference((one, other), level, question, needs))
+    return found
 
 
-def _variance(
-    models: tuple[ReviewedModel, ReviewedModel],
-    gradients: tuple[MassGradient, MassGradient],
-    *,
-    population: bool,
-) -> tuple[float, float]:
-    """Return the variance of a difference and its degrees of freedom."""
-    one, other = models
-    variance, freedom = drawn_variance(models, gradients)
-    if population:
-        labels = one.labels
+@dataclass(frozen=True, eq=False)
+class PairedModels:
+    """Two models in one metric."""
+
+    metric: str
+    models: Models
+    gradients: Gradients
+    value: float
+    population: bool
+
+    @cached_property
+    def moves(self) -> FloatArray:
+        """How far the difference moves if a row turns out to be positive, as verdicts show it."""
+        one, other = (
+            model.moves(gradient, self.metric)
+            for model, gradient in zip(self.models, self.gradients, strict=True)
+        )
+        return without_rounding(one - other, sum(g.rounding for g in self.gradients))
+
+    @cached_property
+    def drawn(self) -> tuple[float, float, ReviewedModel]:
+        """Variance by the draw of the rows, its freedom, and the model of the wider one.
+
+        Positives are looked for by the plan's score and each model's: the wider answer counts.
+        """
+        found = [(*model.metrics.drawn_variance(self.moves), model) for model in self.models]
+        variance, freedom, model = found[wider_of(*(float(each[0]) for each in found))]
+        return float(variance), float(freedom), model
+
+    @cached_property
+    def row_variance(self) -> float:
+        """Variance that rows add: where positives lie in a stratum, and that other rows differ."""
+        one, share = self.models[0], self._share
+        found = 0.0
+        if one.spreads(self.metric):
+            pairs = zip(self.models, self.gradients, strict=True)
+            within = np.subtract(*(m.metrics.cells.moves(g.turned) for m, g in pairs)) - self.moves
+            unlabeled = one.metrics.cells.unlabeled
+            found += float(unlabeled**2 * share * (1 - share) @ within**2)
+        if self.population:
+            positive, negative = self._adds
+            chance = self._row_chance
+            found += float(chance @ positive**2 + (1 - chance) @ negative**2)
+        return found
+
+    @property
+    def _share(self) -> FloatArray:
+        """How likely each unit is positive, after what strata showed."""
+        return self.drawn[2].metrics.shares.share
+
+    @cached_property
+    def _row_chance(self) -> FloatArray:
+        """How likely each row is positive: labels say so, or verdicts on others."""
+        labels, share = self.models[0].labels, self._share
+        chance = np.where(labels == 1, 1.0, 0.0)
+        chance[labels == -1] = share[labels == -1] if len(share) == len(labels) else share
+        return chance
+
+    @cached_property
+    def _adds(self) -> tuple[FloatArray, FloatArray]:
+        """What each row adds to the difference if it is positive, and if it is negative."""
+        one, other = self.models
         positive, negative = (
-            _gap(one.cell, other.cell, *(getattr(g, kind) for g in gradients))
+            getattr(self.gradients[0], kind)[one.cell]
+            - getattr(self.gradients[1], kind)[other.cell]
             for kind in ("positive", "negative")
         )
-        if one.weights is not None:
-            positive, negative = one.weights * positive, one.weights * negative
-        share = np.where(labels == 1, 1.0, 0.0)
-        share[labels == -1] = one.metrics.shares.share
-        variance += float(share @ positive**2 + (1 - share) @ negative**2)
-        clusters, cells = one.metrics.clusters, one.metrics.cells
-        if clusters is not None:
-            at = clusters.reviewed
-            excess = (cells.verdict - share[at]) * cells.stands_for * (positive - negative)[at]
-            adds = share * positive + (1 - share) * negative
-            return clusters.widened(variance, freedom, adds, excess)
-    return variance, freedom
+        weights = 1.0 if one.weights is None else one.weights
+        return weights * positive, weights * negative
+
+    @cached_property
+    def _verdict_variance(self) -> float:
+        """Variance by the draw of the rows, as strata leave it open and verdicts show it."""
+        drawn, _, wider = self.drawn
+        pairs = zip(self.models, self.gradients, strict=True)
+        one, other = (model.shown_errors(gradient) for model, gradient in pairs)
+        if one is None or other is None or wider.spreads(self.metric):
+            return drawn
+        return (drawn + wider.metrics.sum_of_squares(one - other)) / 2
+
+    @cached_property
+    def chance(self) -> Chance:
+        """How the difference varies."""
+        variance, freedom = self._verdict_variance + self.row_variance, self.drawn[1]
+        metrics = self.drawn[2].metrics
+        if self.population and metrics.clusters is not None:
+            variance, freedom = metrics.widened(variance, freedom, *self._adds)
+        return Chance(math.sqrt(variance), freedom)
+
+    def difference(
+        self, names: tuple[str, str], level: float, question: Question, needs: tuple[str, ...]
+    ) -> Difference:
+        """Return the difference with its interval and p-value."""
+        value, chance = self.value, self.chance
+        low, high = math.nan, math.nan
+        if not math.isnan(value):
+            rows = max(chance.error**2 - self._verdict_variance, 0.0)
+            low, high = self.ends(level, chance, rows)
+        p_value = chance.p_value(chance.score(value))
+        if low <= 0 <= high:  # nor does a test reject what the interval holds
+            p_value = 1.0 if chance.error == low == high == 0 else max(p_value, 1 - level)
+        estimate = Estimate(value, low, high, chance.error, level, needs, METHOD)
+        better = better_chance(value if FACTS[self.metric].higher_is_better else -value, p_value)
+        return Difference(
+            self.metric,
+            *names,
+            difference=estimate,
+            better_probability=better,
+            p_value=p_value,
+            adjusted_p_value=p_value,
+            depends_on_prevalence=False,
+            crossover=math.nan,
+            question=question,
+        )
+
+    def ends(self, level: float, chance: Chance, rows: float) -> tuple[float, float]:
+        """Return the ends: linear ones, or those of moved hidden positives where these are wider.
+
+        `rows` is the part of the variance that other rows add. Where a handful of positives that
+        one model alone flags makes a difference lopsided, linear ends cover .88 with 100 reviews.
+        """
+        risk = (1 - level) / 2
+        student = float(stdtrit(chance.freedom, 1 - risk))
+        metrics, far = self.drawn[2].metrics, student * math.sqrt(rows)
+
+        def read(more: FloatArray) -> FloatArray:
+            one, other = (model.along(self.metric, more) for model in self.models)
+            return np.asarray(one - other)
+
+        spread = self.drawn[2].spreads(self.metric)
+        gaps = moved_interval(
+            sides_of(metrics.cells, metrics.shares, self.moves, spread=spread),
+            read,
+            risk,
+            metrics.draw_effect(self.moves)[0] * (student / float(ndtri(1 - risk))) ** 2,
+            (-far, far),
+        )
+        half = student * chance.error
+        low, high = min(-half, float(gaps.low)), max(half, float(gaps.high))
+        return possible_ends(self.metric, self.value, self.value + low, self.value + high)
 
 
-def drawn_variance(
-    models: tuple[ReviewedModel, ReviewedModel], gradients: tuple[MassGradient, MassGradient]
+def difference_ends(
+    models: Models,
+    gradients: Gradients,
+    metric: str,
+    level: float,
+    variance: float,
+    freedom: float,
 ) -> tuple[float, float]:
+    """Return the ends of a difference's interval if its variance is known."""
+    value = float(gradients[0].value - gradients[1].value)
+    pair = PairedModels(metric, models, gradients, value, population=False)
+    rows = max(variance - pair.drawn[0], 0.0)
+    return pair.ends(level, Chance(math.sqrt(variance), freedom), rows)
+
+
+def drawn_variance(models: Models, gradients: Gradients, metric: str) -> tuple[float, float]:
     """Return the variance that the draw of reviews causes, and its degrees of freedom."""
-    moves = _moves(models, gradients)
-    # Positives are looked for by the plan's score and each model's: the wider answer counts.
-    found = [m.metrics.drawn_variance(moves) for m in models]
-    return found[wider_of(*(float(variance) for variance, _ in found))]
+    return PairedModels(metric, models, gradients, 0.0, population=False).drawn[:2]
 
 
 def wider_of(one: float, other: float) -> int:
     """Return the place of the larger variance; of two that only rounding tells apart the first."""
     return int(other > one * (1 + ROUNDING))
-
-
-def _value(gradients: tuple[MassGradient, MassGradient]) -> float:
-    """Return the difference, 0 where only rounding tells two models apart."""
-    value = float(gradients[0].value - gradients[1].value)
-    return 0.0 if abs(value) <= ROUNDING else value
-
-
-def _moves(
-    models: tuple[ReviewedModel, ReviewedModel], gradients: tuple[MassGradient, MassGradient]
-) -> FloatArray:
-    """Return how far a difference moves if a row of each unit turns out to be positive."""
-    one, other = (m.metrics.cells.moves(g.turned) for m, g in zip(models, gradients, strict=True))
-    return without_rounding(one - other, gradients[0].rounding + gradients[1].rounding)
-
-
-def _gap(one: NDArray[np.intp], other: NDArray[np.intp], *by_cell: FloatArray) -> FloatArray:
-    return np.asarray(by_cell[0][one] - by_cell[1][other])

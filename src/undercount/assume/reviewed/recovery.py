@@ -11,40 +11,47 @@ from undercount.assume.base import (
     Basis,
     LabelsFound,
     Pairing,
+    PlanWords,
     Recovery,
     ReviewFacts,
+    estimate_top,
 )
 from undercount.assume.random_labels.recovery import (
     clustered_design,
-    estimate_top,
     label_checks,
     threshold_checks,
 )
 from undercount.assume.reviewed.answers import Labels, ReviewAnswers
-from undercount.assume.reviewed.audit_differences import (
-    AuditedModel,
-    audited_differences,
+from undercount.assume.reviewed.differences import (
+    ReviewedModel,
     audited_models,
+    reviewed_differences,
 )
-from undercount.assume.reviewed.differences import ReviewedModel, reviewed_differences
 from undercount.assume.reviewed.search import ReviewedSearch
 from undercount.checks.audit import audit_check
 from undercount.checks.checklist import clusters_check, with_warnings, without_random_labels
 from undercount.checks.labelled_chance import chance_threshold
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve
-from undercount.errors import Check, InputError, LibraryWarning, named
-from undercount.estimate import Estimate
+from undercount.errors import Check, LibraryWarning
+from undercount.estimate import Estimate, Interval
 from undercount.infer.clusters import KIND_LABELS
 from undercount.infer.decisions import BestThreshold, Goal
-from undercount.infer.deployed import refuse_carried
-from undercount.infer.difference import TARGET_OF, Difference, Question, holm_adjusted
-from undercount.infer.labelling_bias import no_bias_words
+from undercount.infer.deployed import SAME_RATES
+from undercount.infer.difference import (
+    POINTS,
+    TARGET_OF,
+    Difference,
+    Question,
+    carried_over,
+    holm_adjusted,
+)
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_row import MetricRow
 from undercount.infer.mixture import Target, design_of
 from undercount.infer.reviews.intervals import ReviewedMetrics
-from undercount.infer.reviews.verdicts import AuditedCells, CrossedCells, Reviews
+from undercount.infer.reviews.verdicts import AuditedCells, CrossedCells, IntArray, Reviews
+from undercount.infer.scored_rows import ScoredRows
 from undercount.infer.workload import WORKLOAD_METRICS, CutModels, Workload, cut_models
 
 FAIR = "Are the labelled positives a fair sample of all positives?"
@@ -132,6 +139,17 @@ class ReviewedRecovery(Recovery):
         own = not reviewed.audited and reviewed.crossed is None
         return reviewed.reviews if own and drawn_alike else None
 
+    @property
+    def share(self) -> Estimate:
+        """The share of positives among the unlabeled rows that verdicts tell."""
+        return self.reviewed.share()
+
+    def take(self, used: ScoredRows, place: IntArray, target: Target) -> "ReviewedRecovery":
+        """Return the recovery of some of the rows, which are a part of these."""
+        used = used.keeping_apart(self.reviewed.reviews.knots)
+        reviewed = self.reviewed.take(used, place, target)
+        return replace(self, used=used, reviewed=reviewed, target=target)
+
     def measure(self, at: MetricAt, counts: ScoreCounts) -> Estimate:
         """Estimate one metric, as the headline does."""
         return self.reviewed.estimate(at.metric, counts=counts, **at.place)
@@ -155,22 +173,35 @@ class ReviewedRecovery(Recovery):
         """The recovered curve."""
         return self.reviewed.curve()
 
-    def read_prevalence(self, prevalence: object) -> float:  # noqa: ARG002 - whichever
-        """Refuse another prevalence: verdicts on rows are not carried over."""
-        raise refuse_carried()
+    @cached_property
+    def _of_population(self) -> ReviewAnswers:
+        """The answers for the population behind these rows."""
+        return replace(self.reviewed, target="population")
 
-    def check_bias(self) -> None:
-        """Refuse bounds of a labelling bias."""
-        raise InputError(
-            f"{named('odds_ratio')} cannot be combined with verdicts: "
-            f"{no_bias_words(self.reviewed.labels)}",
-            argument="odds_ratio",
-        )
+    def carry(self, at: MetricAt, prevalence: float) -> Estimate:
+        """Estimate a metric where another share of rows is positive."""
+        counts, place = self.counts_at(at.threshold), {**at.place, "prevalence": prevalence}
+        found = self._of_population.estimate(at.metric, counts=counts, **place)
+        return replace(found, needs=(*found.needs, SAME_RATES), method="carried over")
+
+    def bias_bound(self, row: MetricRow, odds_ratio: float) -> Interval:
+        """Bound a row of the table if labels prefer some positives."""
+        top = {"top": row.top} if row.top is not None else {}
+        return self.odds_bound(MetricAt(row.metric, row.threshold, **top), odds_ratio)
+
+    def odds_bound(self, at: MetricAt, odds_ratio: float) -> Interval:  # noqa: ARG002 - any
+        """Bound a metric if labels prefer some positives: no bias reaches the reviews alone."""
+        counts = self.counts_at(at.threshold) if at.top is None else self.counts_for_top
+        found = self.reviewed.estimate(at.metric, labels="any", counts=counts, **at.place)
+        return Interval(found.low, found.high)
 
     @property
     def no_gamma_words(self) -> str:
         """Why nothing is followed along a labelling bias."""
-        return f"verdicts have no bounds of a bias: {no_bias_words(self.reviewed.labels)}"
+        return (
+            "a sweep over gamma supposes random labels alone; verdicts hold whatever the bias, and "
+            "bias_bounds() has what they say"
+        )
 
     @property
     def not_by_labels(self) -> str:
@@ -251,6 +282,9 @@ class AuditedRecovery(ReviewedRecovery):
             question="Are the verified rows a random sample of all rows?",
             lights={"reviewed": "if the audit was random"},
             overturned_by="verified rows that are no random sample",
+            plan_words=PlanWords(
+                "as the audited rows show", "the audit preferred high or low scores a little"
+            ),
         )
 
     @property
@@ -308,9 +342,38 @@ class ReviewedPairing(Pairing):
 
     def differences(self, metrics: Sequence[str]) -> tuple[Difference, ...]:
         """Return the differences of every pair, metric by metric."""
-        about = self._level, self.question
-        found = [reviewed_differences(self._cells, metric, *about) for metric in metrics]
-        return tuple(difference for each in found for difference in holm_adjusted(each))
+        found = []
+        for metric in metrics:
+            values = {name: table[metric].value for name, table in self.tables.items()}
+            found += self._differences(self._cells, metric, values, self.question)
+        return tuple(found)
+
+    def carried(self, metrics: Sequence[str], prevalence: float) -> tuple[Difference, ...]:
+        """Return the differences where another share of rows is positive."""
+        there = {name: replace(m, prevalence=prevalence) for name, m in self._cells.items()}
+        found = []
+        for metric in metrics:
+            values = {
+                name: model.estimate(self._at(name, metric, prevalence)).value
+                for name, model in self.models.items()
+            }
+            found += self._differences(there, metric, values, "population")
+        return tuple(map(carried_over, found))
+
+    def _at(self, name: str, metric: str, prevalence: float) -> MetricAt:
+        at = self.thresholds.get(name) if metric in POINTS else None
+        return MetricAt(metric, at, prevalence=prevalence)
+
+    def _differences(
+        self,
+        models: Mapping[str, ReviewedModel],
+        metric: str,
+        values: Mapping[str, float],
+        question: Question,
+    ) -> list[Difference]:
+        needs = next(iter(self.models.values())).reviewed.needs
+        about = self._level, question, needs
+        return holm_adjusted(reviewed_differences(models, metric, values, *about))
 
     def workload(self) -> Workload | None:
         """Return what verdicts tell of as many flagged rows, if a number of them was asked for."""
@@ -348,33 +411,21 @@ class ReviewedPairing(Pairing):
         about = cut.last, cut.tied, ()
         return Workload(cut.size, cut.chosen, values, *about, estimates, by_verdicts=True)
 
-    def carried(
-        self,
-        metrics: Sequence[str],  # noqa: ARG002 - whichever metrics
-        prevalence: float,  # noqa: ARG002
-    ) -> tuple[Difference, ...]:
-        """Refuse another prevalence: verdicts on rows are not carried over."""
-        raise refuse_carried()
-
 
 @dataclass(frozen=True, eq=False)
 class AuditedPairing(ReviewedPairing):
     """Models on audited rows, side by side."""
 
     @cached_property
-    def _audited(self) -> dict[str, AuditedModel]:
+    def _cells(self) -> dict[str, ReviewedModel]:
+        """What the audit says of every row, beside each model's cells."""
         cells = {
             name: cast("AuditedCells", model.reviewed.cells(model.counts))
             for name, model in self.models.items()
         }
         used = {name: model.used for name, model in self.models.items()}
-        return audited_models(cells, used, self.tables, self.thresholds, self._level)
-
-    def differences(self, metrics: Sequence[str]) -> tuple[Difference, ...]:
-        """Return the differences of every pair, metric by metric."""
-        about = self._level, self.question
-        found = [audited_differences(self._audited, metric, *about) for metric in metrics]
-        return tuple(difference for each in found for difference in holm_adjusted(each))
+        clusters = next(iter(self.models.values())).reviewed.clusters
+        return dict(audited_models(cells, used, self.thresholds, self._level, clusters))
 
     def workload(self) -> Workload | None:
         """Return what the audit tells of as many flagged rows."""

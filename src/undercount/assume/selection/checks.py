@@ -140,12 +140,12 @@ def check_normal_shape(model: HiddenModel) -> Check:
         return _check(
             NORMAL_SHAPE,
             "ok",
-            f"{named('X')} moved the choice (Wald's statistic {model.column_strength:.0f} for each "
-            "column); that it moved the class through the score alone, no check can see.",
+            f"{named('features')} moved the choice (Wald's statistic {model.column_strength:.0f} "
+            "for each column); that they moved the class by the score alone, no check can see.",
         )
-    lacking = f"no column ({named('X')}) was given that moved the choice but not the class"
+    lacking = f"no {named('features')} were given that moved the choice but not the class"
     if model.column_strength > 0:
-        lacking = f"the columns given ({named('X')}) hardly moved the choice"
+        lacking = f"the {named('features')} given hardly moved the choice"
     return _check(
         NORMAL_SHAPE,
         "warn",
@@ -205,7 +205,7 @@ def _reset_check(
         code,
         "warn" if p_value > SHOCKING and not alone else "fail",
         f"{words} A straight line in the score does not describe {what}{rests}.",
-        f"{'Add' if ranks else f'{ranked}, or add'} columns in {named('X')}.",
+        f"{'Add' if ranks else f'{ranked}, or add'} {named('features')}.",
     )
 
 
@@ -246,7 +246,7 @@ def check_identification(model: HiddenModel, interval: Interval, level: float) -
         "weak-identification",
         level_name,
         f"{words} The labels say little about it, so the curve is known loosely.",
-        f"Give columns {named('X')} that moved the choice but not the class, or more rows; read "
+        f"Give {named('features')} that moved the choice but not the class, or more rows; read "
         "the interval, not the value.",
     )
 
@@ -292,6 +292,6 @@ def check_rule(sample: SelectionSample, method: str) -> Check:
         "selection-rule",
         "warn",
         f"{words} The method still holds if only that score and chance decided.",
-        f"If a person or another model chose, use {others}'begg-greenes' with {named('X')}, or "
-        "'unobserved'.",
+        f"If a person or another model chose, use {others}'begg-greenes' with "
+        f"{named('features')}, or 'unobserved'.",
     )

@@ -153,7 +153,7 @@ class ColumnModel:
             order = np.argsort(chance)
             found = np.cumsum((self.weight * chance)[order])
             least = float(chance[order][np.searchsorted(found[:-1], RARELY)])
-        positive = self._positive_chance()
+        positive = self.positive_chance()
         states = ((1 - chance, 0.0, 0.0), (chance * positive, 1.0, 1.0))
         for share, seen, label in (*states, (chance * (1 - positive), 1.0, 0.0)):
             rows = replace(
@@ -161,7 +161,7 @@ class ColumnModel:
             )
             yield share, replace(self, sample=rows, least_chance=least)
 
-    def _positive_chance(self) -> FloatArray:
+    def positive_chance(self) -> FloatArray:
         """Chance that a row is positive; inverse weighting borrows it for its error alone."""
         if self.outcome is not None:
             return self.outcome.probability(self.design)

@@ -1,6 +1,7 @@
 """Read curve and metrics over the observed scores of all rows (the default third step)."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
@@ -8,13 +9,15 @@ import numpy as np
 
 from undercount.assume.selection.column_model import ColumnModel, Masses
 from undercount.assume.selection.hidden_model import HiddenModel
-from undercount.assume.selection.sample import SelectionSample
-from undercount.curve import FloatArray, OperatingCurve, OperatingPoint
+from undercount.assume.selection.sample import SelectionSample, UnitSquares
+from undercount.curve import FloatArray, OperatingCurve
+from undercount.infer.mass_gradients import MassGradient, mass_gradient
+from undercount.infer.metric_at import MetricAt
+from undercount.infer.mixture import Target
 
 CHUNK = 1 << 15
 # Half-width, in false-positive rate, over which the slope of the ROC curve is taken.
 REACH = 0.03
-STEP = 1e-6
 _AREAS = ("roc_auc", "lift_auc")
 RowModel: TypeAlias = ColumnModel | HiddenModel
 
@@ -31,6 +34,13 @@ class RowParts(NamedTuple):
         return RowParts(*(column[part] for column in self))
 
 
+class Contributions(NamedTuple):
+    """Hold what each row adds to a metric, and the variance that the class of a row leaves."""
+
+    influence: FloatArray
+    noise: FloatArray
+
+
 @dataclass(frozen=True, eq=False)
 class EmpiricalReader:
     """Average a model's masses over the rows, and follow each row's share in the result.
@@ -44,6 +54,7 @@ class EmpiricalReader:
     sample: SelectionSample
     weight: FloatArray
     model: RowModel
+    _gradients: dict[MetricAt, MassGradient] = field(default_factory=dict)
 
     @cached_property
     def masses(self) -> Masses:
@@ -73,12 +84,11 @@ class EmpiricalReader:
             every.threshold[kept], every.tpr[kept], every.fpr[kept], every.prevalence
         )
 
-    def value(self, metric: str, threshold: float | None) -> float:
+    def value(self, at: MetricAt) -> float:
         """Value of a metric."""
-        source = self.curve if threshold is None else self.curve.at(threshold)
-        return float(getattr(source, metric))
+        return float(self.gradient(at).value)
 
-    def variance(self, metric: str, threshold: float | None) -> float:
+    def variance(self, at: MetricAt, target: Target = "population") -> float:
         """Delta-method variance of a metric: rows and coefficients vary together.
 
         Where labels count themselves, few of them hardly show the spread that they have; so it is
@@ -86,35 +96,86 @@ class EmpiricalReader:
         weighted labels it is the mean of the two: a heavy one to be expected moves it less far than
         its influence says.
         """
-        found = self.found_variance(metric, threshold)
-        if isinstance(self.model, HiddenModel) or not self.model.keeps_labels:
+        found = self.found_variance(at, target)
+        if target == "dataset" or not self.expects_other_labels:
             return found
-        squares = [
-            (self.weight * chance) @ self.influence(metric, threshold, rows) ** 2
-            for chance, rows in self._alternatives
-        ]
-        expected = float(sum(squares) / self.weight.sum() ** 2)
-        weighted = self.model.selection is not None
-        return (found + expected) / 2 if weighted and metric in _AREAS else max(found, expected)
+        effect = self.sample.cluster_effect(self.weight, self.contributions(at).influence)
+        expected = effect * expected_variance([SignedReader(1.0, self, at)])
+        return join_variances(found, expected, at.metric, weighted=self.weighs)
 
-    def found_variance(self, metric: str, threshold: float | None) -> float:
+    @property
+    def expects_other_labels(self) -> bool:
+        """Whether labels count themselves, so that others might have been found."""
+        return not isinstance(self.model, HiddenModel) and self.model.keeps_labels
+
+    @property
+    def weighs(self) -> bool:
+        """Whether labels are weighted by the chance of being looked at."""
+        return isinstance(self.model, ColumnModel) and self.model.selection is not None
+
+    def found_variance(self, at: MetricAt, target: Target = "population") -> float:
         """Delta-method variance by the labels found alone."""
-        influence = self.influence(metric, threshold, self._parts)
-        return float(self.weight @ influence**2 / self.weight.sum() ** 2)
+        contributions = self.contributions(at, target)
+        return self.sample.variance(self.weight, contributions.influence, contributions.noise)
 
-    def influence(self, metric: str, threshold: float | None, rows: RowParts) -> FloatArray:
+    def contributions(self, at: MetricAt, target: Target = "population") -> "Contributions":
+        """Return what each row adds to a metric, and the variance that its own class leaves open.
+
+        For a population rows are drawn anew. Of these very rows nothing but their classes is
+        unknown: what is estimated of a row less its class, which the label tells or chance.
+        """
+        gradient, total = self.gradient(at), float(self.weight.sum())
+        if target == "population":
+            return Contributions(self.influence(gradient, self._parts), np.zeros(len(self.weight)))
+        cell, chance = self.sample.cell, self.model.positive_chance()
+        looked, label = self.sample.looked == 1, self.sample.label
+        expected = np.where(looked, label, chance)
+        parts = self._parts._replace(
+            positive=self._parts.positive - expected, negative=self._parts.negative - 1 + expected
+        )
+        turned = total * (gradient.positive - gradient.negative)[cell]
+        noise = np.where(looked, 0.0, turned**2 * chance * (1 - chance))
+        return Contributions(self.influence(gradient, parts), noise)
+
+    def influence(self, gradient: MassGradient, rows: RowParts) -> FloatArray:
         """First-order share in a metric of each row, as it is or as it might have been."""
-        if threshold is not None:
-            return self._point_influence(metric, threshold, rows)
-        prevalence = self._prevalence_influence(rows)
-        if metric == "prevalence":
-            return prevalence
-        area = self._auc_influence(rows)
-        if metric == "roc_auc":
-            return area
-        # lift_auc = π/2 + (1-π) AUC
-        share = self.curve.prevalence
-        return (0.5 - self.curve.roc_auc) * prevalence + (1 - share) * area
+        cell, total = self.sample.cell, float(self.weight.sum())
+        by_positive, by_negative = gradient.positive[cell], gradient.negative[cell]
+        positive, negative = self._slopes
+        drift = (self.weight * by_positive) @ positive + (self.weight * by_negative) @ negative
+        own: FloatArray = total * (rows.positive * by_positive + rows.negative * by_negative)
+        return own + rows.drift @ drift
+
+    def gradient(self, at: MetricAt) -> MassGradient:
+        """Return a metric of the cells' masses, here or where another share is positive."""
+        if at not in self._gradients:
+            self._gradients[at] = self._find_gradient(at)
+        return self._gradients[at]
+
+    def _find_gradient(self, at: MetricAt) -> MassGradient:
+        positive, negative = self.cell_masses
+        counts, name = self.sample.counts, at.metric
+        if at.prevalence is None:
+            return mass_gradient(counts, positive, positive + negative, name, **at.place)
+        shares, parts = (at.prevalence, 1 - at.prevalence), []
+        scaled = [
+            share * mass / mass.sum()
+            for share, mass in zip(shares, (positive, negative), strict=True)
+        ]
+        there = mass_gradient(counts, scaled[0], scaled[0] + scaled[1], name, **at.place)
+        for slope, share, mass in zip(
+            (there.positive, there.negative), shares, (positive, negative), strict=True
+        ):
+            total = mass.sum()
+            parts.append(share / total * (slope - (mass / total) @ slope))
+        return MassGradient(there.value, parts[0], parts[1], there.rounding)
+
+    @cached_property
+    def cell_masses(self) -> Masses:
+        """Masses of each distinct score."""
+        size = len(self.sample.counts.score)
+        sums = [np.bincount(self.sample.cell, self.weight * mass, size) for mass in self.masses]
+        return Masses(np.asarray(sums[0], dtype=float), np.asarray(sums[1], dtype=float))
 
     def roc(self, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
         """True-positive rates at given false-positive rates, and their covariance."""
@@ -123,13 +184,13 @@ class EmpiricalReader:
         low, high = grid - reach, grid + reach
         rise = np.interp(high, curve.fpr, curve.tpr) - np.interp(low, curve.fpr, curve.tpr)
         slope = rise / (high - low)
-        covariance = np.zeros((len(grid), len(grid)))
+        sums = UnitSquares(self.sample.unit, len(grid))
         for start in range(0, len(self.weight), CHUNK):
             part = slice(start, start + CHUNK)
             tpr, fpr = self._rate_influence(place, self._parts.only(part), part)
-            influence = tpr - slope * fpr
-            covariance += (influence.T * self.weight[part]) @ influence
-        return np.interp(grid, curve.fpr, curve.tpr), covariance / self.weight.sum() ** 2
+            sums.add(part, self.weight[part], tpr - slope * fpr)
+        covariance = sums.total() / self.weight.sum() ** 2
+        return np.interp(grid, curve.fpr, curve.tpr), covariance
 
     def effective_labels(self, grid: FloatArray) -> FloatArray:
         """Count the labelled positives that the rows beyond each point are worth.
@@ -160,7 +221,7 @@ class EmpiricalReader:
         return self._parts_of(self.model)
 
     @cached_property
-    def _alternatives(self) -> list[tuple[FloatArray, RowParts]]:
+    def alternatives(self) -> list[tuple[FloatArray, RowParts]]:
         """What each row might have been, with its chance."""
         if isinstance(self.model, HiddenModel):
             return []
@@ -203,50 +264,30 @@ class EmpiricalReader:
             result.append((own + rows.drift @ (heads[place] - rate[:, None] * heads[-1]).T) / total)
         return result[0], result[1]
 
-    def _prevalence_influence(self, rows: RowParts) -> FloatArray:
-        positive, negative = (
-            mass + rows.drift @ heads[-1]
-            for mass, heads in zip(rows[:2], self._slope_heads, strict=True)
-        )
-        share = self.curve.prevalence
-        return np.asarray(((1 - share) * positive - share * negative) / sum(self._totals))
 
-    def _auc_influence(self, rows: RowParts) -> FloatArray:
-        """DeLong's placement values, plus what the coefficients add."""
-        curve, cell, total = self._every, self.sample.cell, self.weight.sum()
-        positive, negative = self._totals
-        # Share of negatives below a score, and of positives above it, ties counting one half.
-        below = 1 - 0.5 * (curve.fpr[cell] + curve.fpr[cell + 1])
-        above = 0.5 * (curve.tpr[cell] + curve.tpr[cell + 1])
-        own_positive = (below - curve.roc_auc) / positive
-        own_negative = (above - curve.roc_auc) / negative
-        by_positive, by_negative = self._slopes
-        drift = (self.weight * own_positive) @ by_positive
-        drift += (self.weight * own_negative) @ by_negative
-        result: FloatArray = rows.positive * own_positive
-        result = result + rows.negative * own_negative
-        result += rows.drift @ (drift / total)
-        return result
+class SignedReader(NamedTuple):
+    """Hold a term of a sum of metrics: plus or minus what a reader says of a metric at a place."""
 
-    def _point_influence(self, metric: str, threshold: float, rows: RowParts) -> FloatArray:
-        place = np.array([np.count_nonzero(self.sample.counts.score >= threshold)])
-        tpr, fpr = self._rate_influence(place, rows, slice(None))
-        by_tpr, by_fpr, by_prevalence = point_gradient(self.curve.at(threshold), metric)
-        result: FloatArray = by_tpr * tpr[:, 0] + by_fpr * fpr[:, 0]
-        result += by_prevalence * self._prevalence_influence(rows)
-        return result
+    sign: float
+    reader: EmpiricalReader
+    at: MetricAt
 
 
-def point_gradient(point: OperatingPoint, metric: str) -> FloatArray:
-    """Differentiate a metric by true-positive rate, false-positive rate and prevalence."""
-    centre = np.array([point.tpr, point.fpr, point.prevalence])
-    result = np.empty(3)
-    for i in range(3):
-        low, high = centre.copy(), centre.copy()
-        low[i], high[i] = max(centre[i] - STEP, 0.0), min(centre[i] + STEP, 1.0)
-        ends = [
-            float(getattr(OperatingPoint(point.threshold, *map(float, end)), metric))
-            for end in (low, high)
-        ]
-        result[i] = (ends[1] - ends[0]) / (high[i] - low[i])
-    return result
+def expected_variance(terms: Sequence[SignedReader]) -> float:
+    """Return the variance of a sum of metrics over what each row might have been.
+
+    Chances of models on the same rows differ a little; their mean is taken.
+    """
+    first, variance = terms[0].reader, 0.0
+    for states in zip(*(term.reader.alternatives for term in terms), strict=True):
+        chance = np.mean([share for share, _ in states], axis=0)
+        influence = np.zeros(len(chance))
+        for (sign, reader, at), (_, parts) in zip(terms, states, strict=True):
+            influence += sign * reader.influence(reader.gradient(at), parts)
+        variance += first.sample.row_variance(first.weight, np.sqrt(chance) * influence)
+    return variance
+
+
+def join_variances(found: float, expected: float, metric: str, *, weighted: bool) -> float:
+    """Return the variance by the labels found and by those that were to be expected."""
+    return (found + expected) / 2 if weighted and metric in _AREAS else max(found, expected)

@@ -9,10 +9,17 @@ from scipy.special import ndtr, ndtri
 
 from undercount.assume.selection.bivariate_normal import binormal_cdf, log_density
 from undercount.assume.selection.column_model import ColumnModel
+from undercount.assume.selection.empirical_curve import Contributions
 from undercount.assume.selection.hidden_model import HiddenModel
 from undercount.assume.selection.sample import SelectionSample, StandardColumns, mid_ranks
-from undercount.curve import FloatArray, OperatingCurve, OperatingPoint
+from undercount.curve import FloatArray, OperatingCurve, OperatingPoint, read_metric
+from undercount.infer.heads import threshold_of_top, top_parts
+from undercount.infer.mass_gradients import metric_values
+from undercount.infer.metric_at import MetricAt
+from undercount.infer.mixture import Target
 
+# Metrics of the whole curve that have a closed form.
+CLOSED = ("roc_auc", "lift_auc", "prevalence", "correlation")
 CUTOFFS = np.linspace(8.0, -8.0, 2001)
 MANY_SCORES = 10_000
 # On this interval the normal density carries all but 1e-16 of the mass.
@@ -102,18 +109,30 @@ class GaussianReader:
     @cached_property
     def curve(self) -> OperatingCurve:
         """Rates at the observed scores (copula), or on a fine grid of normal cutoffs."""
-        rho, star = self.latent()
+        return self._curve_at(self._parameters, self._thresholds)
+
+    @cached_property
+    def _thresholds(self) -> FloatArray:
+        """Thresholds of the curve: observed scores and, without ranks, a grid of cutoffs."""
         scores, scale = self.sample.counts.score, self.columns.scales[0]
         if self.ranks:
+            return scores
+        mean, spread = self.columns.moments[:2]
+        thresholds = scale.unmap(mean + spread * CUTOFFS)
+        if len(scores) <= MANY_SCORES:
+            thresholds = np.concatenate([thresholds, scores])
+        return np.unique(thresholds)[::-1]
+
+    def _curve_at(self, parameters: FloatArray, thresholds: FloatArray) -> OperatingCurve:
+        """Return the curve at parameters; the shares of rows at each rank are taken as known."""
+        rho, star = self.latent(parameters)
+        scores = self.sample.counts.score
+        if self.ranks:
             mass = np.bincount(self.sample.cell, self.weight, len(scores))
-            cutoffs, thresholds = -ndtri(np.cumsum(mass)[:-1] / mass.sum()), scores
+            cutoffs = -ndtri(np.cumsum(mass)[:-1] / mass.sum())
         else:
-            mean, spread = self.columns.moments[:2]
-            thresholds = scale.unmap(mean + spread * CUTOFFS)
-            if len(scores) <= MANY_SCORES:
-                thresholds = np.concatenate([thresholds, scores])
-            thresholds = np.unique(thresholds)[::-1]
-            cutoffs = (scale.map(thresholds[:-1]) - mean) / spread
+            mean, spread = parameters[len(self.model.coefficients) :][:2]
+            cutoffs = (self.columns.scales[0].map(thresholds[:-1]) - mean) / spread
         tpr, fpr = gaussian_rates(cutoffs, rho, star)
         # Differences of 1e-16 between neighbours may have either sign.
         return OperatingCurve(
@@ -123,29 +142,34 @@ class GaussianReader:
             float(ndtr(-star)),
         )
 
-    def value(self, metric: str, threshold: float | None) -> float:
+    def value(self, at: MetricAt) -> float:
         """Value of a metric."""
-        if metric == "correlation":
+        if at.metric == "correlation":
             return self.latent()[0]
-        if threshold is None:
-            return float(getattr(self.curve, metric))
-        point = self._point(threshold, self._parameters, self._flagged_share(threshold))
-        return float(getattr(point, metric))
+        if at.threshold is None and at.prevalence is None and at.metric in CLOSED:
+            return float(getattr(self.curve, at.metric))
+        share = 0.5 if self._cut(at) is None else self._flagged_share(at)
+        return self._smooth(at, np.append(self._parameters, share))
 
-    def variance(self, metric: str, threshold: float | None) -> float:
+    def variance(self, at: MetricAt, target: Target = "population") -> float:
         """Delta-method variance of a metric: rows and coefficients vary together."""
-        share = 0.5 if threshold is None else self._flagged_share(threshold)
+        contributions = self.contributions(at, target)
+        return self.sample.variance(self.weight, contributions.influence, contributions.noise)
+
+    def contributions(self, at: MetricAt, target: Target = "population") -> Contributions:  # noqa: ARG002 - of a population
+        """Return what each row adds to a metric of the population that the normal shape is of."""
+        share = 0.5 if self._cut(at) is None else self._flagged_share(at)
         centre = np.append(self._parameters, share)
         unit = np.clip(np.abs(centre), 1e-3, 1.0)
         if not self.ranks:  # means and spreads of scores, which may be of any size
             first, moments = len(self.model.coefficients), self.columns.moments
             unit[first : first + len(moments)] = np.repeat(moments[1::2], 2)
         step = STEP * unit
-        gradient = _gradient(lambda here: self._smooth(metric, threshold, here), centre, step)
+        gradient = _gradient(lambda here: self._smooth(at, here), centre, step)
         influence = self._influence @ gradient[:-1]
-        if threshold is not None and self.ranks:
-            influence = influence + gradient[-1] * ((self.sample.score >= threshold) - share)
-        return float(self.weight @ influence**2 / self.weight.sum() ** 2)
+        if self._cut(at) is not None and self.ranks:
+            influence = influence + gradient[-1] * (self._flagged(at) - share)
+        return Contributions(influence, np.zeros(len(influence)))
 
     def roc(self, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
         """True-positive rates at given false-positive rates, and their covariance."""
@@ -155,21 +179,36 @@ class GaussianReader:
         by_parameter = _gradient(
             lambda here: np.array(self.latent(here)), centre, np.full(len(centre), STEP)
         )
-        influence = self._influence @ by_parameter.T
-        spread = (influence.T * self.weight) @ influence / self.weight.sum() ** 2
+        spread = self.sample.covariance(self.weight, self._influence @ by_parameter.T)
         return _roc(grid, rho, star), gradient @ spread @ gradient.T
 
     def effective_labels(self, grid: FloatArray) -> FloatArray:
         """Return infinitely many: a smooth curve shows all the spread it has."""
         return np.full(len(grid), np.inf)
 
-    def _flagged_share(self, threshold: float) -> float:
+    def _cut(self, at: MetricAt) -> float | None:
+        """Return the lowest score that is flagged; None where a metric is of the whole curve."""
+        if at.top is None:
+            return at.threshold
+        return threshold_of_top(self.sample.counts, at.top)[0]
+
+    def _flagged(self, at: MetricAt) -> FloatArray:
+        """Return which part of each row is flagged."""
+        if at.threshold is not None:
+            return np.asarray(self.sample.score >= at.threshold, dtype=float)
+        if at.top is None:
+            return np.ones(len(self.sample.cell))
+        return top_parts(self.sample.counts, at.top)[self.sample.cell]
+
+    def _flagged_share(self, at: MetricAt) -> float:
         """Share of rows at or above a threshold, kept off 0 and 1."""
         total = float(self.weight.sum())
-        share = float(self.weight @ (self.sample.score >= threshold) / total)
+        share = float(self.weight @ self._flagged(at) / total)
         return min(max(share, 0.25 / total), 1 - 0.25 / total)
 
-    def _point(self, threshold: float, parameters: FloatArray, share: float) -> OperatingPoint:
+    def _point(
+        self, threshold: float, parameters: FloatArray, share: float, prevalence: float | None
+    ) -> OperatingPoint:
         rho, star = self.latent(parameters)
         if self.ranks:
             cutoff = -float(ndtri(share))
@@ -179,19 +218,31 @@ class GaussianReader:
                 size + 1
             ]
         tpr, fpr = gaussian_rates(np.array([cutoff]), rho, star)
-        return OperatingPoint(threshold, float(tpr[0]), float(fpr[0]), float(ndtr(-star)))
+        positive = float(ndtr(-star)) if prevalence is None else prevalence
+        return OperatingPoint(threshold, float(tpr[0]), float(fpr[0]), positive)
 
-    def _smooth(self, metric: str, threshold: float | None, centre: FloatArray) -> float:
+    def _smooth(self, at: MetricAt, centre: FloatArray) -> float:
         """Evaluate a metric as a smooth function of the parameters and the flagged share."""
-        parameters = centre[:-1]
-        if threshold is not None:
-            return float(getattr(self._point(threshold, parameters, float(centre[-1])), metric))
+        parameters, cut = centre[:-1], self._cut(at)
+        if cut is not None:
+            point = self._point(cut, parameters, float(centre[-1]), at.prevalence)
+            return float(read_metric([point], at.metric, at.beta)[0])
         rho, star = self.latent(parameters)
-        prevalence = float(ndtr(-star))
-        if metric in {"correlation", "prevalence"}:
-            return float(rho if metric == "correlation" else prevalence)
+        prevalence = float(ndtr(-star)) if at.prevalence is None else at.prevalence
+        if at.metric in {"correlation", "prevalence"}:
+            return float(rho if at.metric == "correlation" else prevalence)
+        if at.metric not in CLOSED:
+            return self._of_masses(at, parameters, prevalence)
         area = gaussian_auc(rho, star)
-        return area if metric == "roc_auc" else prevalence / 2 + (1 - prevalence) * area
+        return area if at.metric == "roc_auc" else prevalence / 2 + (1 - prevalence) * area
+
+    def _of_masses(self, at: MetricAt, parameters: FloatArray, prevalence: float) -> float:
+        """Read a metric of every score, as average precision, from steps at observed scores."""
+        counts = self.sample.counts
+        curve = self._curve_at(parameters, counts.score)
+        positive = prevalence * np.diff(curve.tpr)
+        everyone = positive + (1 - prevalence) * np.diff(curve.fpr)
+        return float(metric_values(counts, positive, everyone, at.metric, max_fpr=at.max_fpr))
 
     @cached_property
     def _influence(self) -> FloatArray:

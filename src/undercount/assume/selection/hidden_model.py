@@ -75,6 +75,10 @@ class HiddenModel:
             return 0.0
         return float(moved @ np.linalg.solve(self.covariance[places, places], moved)) / len(moved)
 
+    def positive_chance(self) -> FloatArray:
+        """Chance that a row is positive, whatever its label."""
+        return self.masses().positive
+
     def masses(self) -> Masses:
         """Probability of each class, for every row, looked at or not."""
         positive: FloatArray = ndtr(self.rows.outcome @ self.coefficients[self.outcome_places])

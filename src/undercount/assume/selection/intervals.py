@@ -1,6 +1,6 @@
 """Intervals of a selection model's metrics: scales, delta method, bootstrap."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,45 +8,65 @@ from scipy.special import ndtri, stdtrit
 
 from undercount.assume.selection.column_model import ColumnModel
 from undercount.assume.selection.fit import SelectionFit
+from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.estimate import Estimate, delta_interval
+from undercount.infer.metric_at import MetricAt
+from undercount.infer.mixture import Target
 from undercount.metric_facts import FACTS, SCALE_RANGES, Scale
 
 # What a selection model tells beside metrics.
 MODEL_SCALES: dict[str, Scale] = {"prevalence": "logit", "correlation": "symmetric"}
-FEWEST_RESAMPLES = 20
 # So many resamples must have a maximum; else the data are too thin for the model.
 ENOUGH = 0.8
 
 
+def metric_scale(metric: str) -> Scale:
+    """Return the scale on which a metric's errors are nearly normal."""
+    return MODEL_SCALES.get(metric) or FACTS[metric].scale
+
+
 def interval_scale(metric: str, *values: float) -> Scale:
     """Choose the scale of a metric's interval; at the very end of its range, the plain one."""
-    scale = MODEL_SCALES.get(metric) or FACTS[metric].scale
+    scale = metric_scale(metric)
     low, high = SCALE_RANGES[scale]
     return scale if all(low < value < high for value in values) else "plain"
 
 
 def rival_estimate(
-    fits: Sequence[SelectionFit], metric: str, threshold: float | None, level: float
+    fits: Sequence[SelectionFit], at: MetricAt, level: float, target: Target = "population"
 ) -> Estimate:
     """Value of the first fit, and an interval that holds those of all that are as likely."""
-    found = [delta_estimate(fit, metric, threshold, level) for fit in fits]
+    found = [delta_estimate(fit, at, level, target) for fit in fits]
     low, high = min(each.low for each in found), max(each.high for each in found)
     return replace(found[0], low=low, high=high)
 
 
 def delta_estimate(
-    fit: SelectionFit, metric: str, threshold: float | None, level: float
+    fit: SelectionFit, at: MetricAt, level: float, target: Target = "population"
 ) -> Estimate:
     """Interval from the delta method on the metric's own scale."""
-    reader = fit.reader(metric)
-    value = reader.value(metric, threshold)
-    error = float(np.sqrt(reader.variance(metric, threshold)))
+    reader = fit.reader(at.metric)
+    value = reader.value(at)
+    error = float(np.sqrt(reader.variance(at, target)))
+    if np.isnan(value):
+        return Estimate(value, value, value, value, level)
     if isinstance(fit.model, ColumnModel) and fit.model.keeps_labels:
-        return _student_estimate(fit, metric, value, error, level)
-    reach = ndtri(0.5 + level / 2)
-    low, high = delta_interval(value, error, interval_scale(metric, value), reach)
+        return _student_estimate(fit, at.metric, value, error, level)
+    low, high = delta_interval(value, error, interval_scale(at.metric, value), reach_of(fit, level))
     return Estimate(value, float(low), float(high), error, level)
+
+
+def reach_of(fit: SelectionFit, level: float, freedom: float = np.inf) -> float:
+    """Return how many standard errors an interval reaches to either side.
+
+    Where rows come in clusters Student's quantile is larger by as much as fewer units make it.
+    """
+    upper = 0.5 + level / 2
+    rows, units = fit.sample.degrees()
+    fewer = float(stdtrit(max(units - 1, 1.0), upper) / stdtrit(max(rows - 1, 1.0), upper))
+    own = float(ndtri(upper)) if freedom == np.inf else float(stdtrit(freedom, upper))
+    return own * fewer
 
 
 def _student_estimate(
@@ -58,9 +78,9 @@ def _student_estimate(
     still tells how far the truth may lie.
     """
     counts = fit.sample.counts
-    reach = stdtrit(2 * min(counts.n_positive, counts.n_negative), 0.5 + level / 2)
+    reach = reach_of(fit, level, 2 * min(counts.n_positive, counts.n_negative))
     centre, scale = value, interval_scale(metric, value)
-    ends = SCALE_RANGES[MODEL_SCALES.get(metric) or FACTS[metric].scale]
+    ends = SCALE_RANGES[metric_scale(metric)]
     if scale == "plain" and np.isfinite([value, *ends]).all():
         inside = np.clip(value, *ends)
         inside += (sum(ends) / 2 - inside) / (counts.n_positive + 1)
@@ -69,32 +89,50 @@ def _student_estimate(
     return Estimate(value, min(low, value), max(high, value), error, level)
 
 
+def draw_weights(
+    fit: SelectionFit, n_resamples: int, random_state: int | np.random.Generator | None
+) -> Iterator[FloatArray]:
+    """Draw rows, or whole units, anew: how often each of them is there, times what it weighs."""
+    generator, unit = np.random.default_rng(random_state), fit.sample.unit
+    for _ in range(n_resamples):
+        if unit is None:
+            total = round(float(fit.weight.sum()))
+            yield generator.multinomial(total, fit.weight / fit.weight.sum()).astype(float)
+        else:
+            size = int(unit.max()) + 1
+            yield fit.weight * generator.multinomial(size, np.full(size, 1 / size))[unit]
+
+
+def draw_fits(
+    fit: SelectionFit, n_resamples: int, random_state: int | np.random.Generator | None
+) -> list[SelectionFit | None]:
+    """Fit the model again to resampled rows; None where a resample has no maximum."""
+    found: list[SelectionFit | None] = []
+    for weight in draw_weights(fit, n_resamples, random_state):
+        try:
+            found.append(fit.refit(weight))
+        except InputError:  # a resample without one class, or separated
+            found.append(None)
+    fitted = sum(each is not None for each in found)
+    if fitted < ENOUGH * n_resamples:
+        raise InputError(
+            f"only {fitted} of {n_resamples} resamples could be fitted; too few labels for a "
+            "bootstrap. Look at more rows"
+        )
+    return found
+
+
+def drawn_interval(value: float, drawn: FloatArray, level: float) -> tuple[float, float, float]:
+    """Return the ends of a percentile interval, which holds the value, and the standard error."""
+    tail = (1 - level) / 2
+    low, high = (float(end) for end in np.nanquantile(drawn, [tail, 1 - tail]))
+    return min(low, value), max(high, value), float(np.nanstd(drawn))
+
+
 def bootstrap_estimate(
-    fit: SelectionFit,
-    metric: str,
-    threshold: float | None,
-    level: float,
-    n_resamples: int,
-    random_state: int | np.random.Generator | None,
+    fit: SelectionFit, at: MetricAt, level: float, drawn: Sequence[SelectionFit | None]
 ) -> Estimate:
     """Percentile interval of a metric over models fitted again to resampled rows."""
-    if n_resamples < FEWEST_RESAMPLES:
-        raise InputError(f"n_resamples must be at least {FEWEST_RESAMPLES}; got {n_resamples}")
-    value = fit.reader(metric).value(metric, threshold)
-    generator = np.random.default_rng(random_state)
-    total = round(float(fit.weight.sum()))
-    found = []
-    for _ in range(n_resamples):
-        drawn = generator.multinomial(total, fit.weight / fit.weight.sum()).astype(float)
-        try:
-            found.append(fit.refit(drawn).reader(metric).value(metric, threshold))
-        except InputError:  # a resample without one class, or separated
-            continue
-    if len(found) < ENOUGH * n_resamples:
-        raise InputError(
-            f"only {len(found)} of {n_resamples} resamples could be fitted; too few labels for a "
-            "bootstrap. Use method='delta' or look at more rows"
-        )
-    tail = (1 - level) / 2
-    low, high = (float(end) for end in np.quantile(found, [tail, 1 - tail]))
-    return Estimate(value, min(low, value), max(high, value), float(np.std(found)), level)
+    value = fit.reader(at.metric).value(at)
+    values = np.array([each.reader(at.metric).value(at) for each in drawn if each is not None])
+    return Estimate(value, *drawn_interval(value, values, level), level)

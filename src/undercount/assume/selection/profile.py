@@ -15,6 +15,7 @@ from undercount.assume.selection.intervals import interval_scale
 from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.estimate import Estimate, Interval, from_scale, scale_slope, to_scale
+from undercount.infer.metric_at import MetricAt
 
 COARSE = 17
 FINE = 25
@@ -132,7 +133,7 @@ class Profile:
             self._readers[latent] = [self.fit.reader(metric, point.model) for point in self.points]
         return self._readers[latent]
 
-    def estimate(self, metric: str, threshold: float | None, level: float) -> Estimate:
+    def estimate(self, at: MetricAt, level: float) -> Estimate:
         """Interval of a metric that follows the likelihood along the error correlation.
 
         Along r the likelihood is used as it is; across r, where it is close to a parabola, by the
@@ -140,28 +141,28 @@ class Profile:
         loss(r) + ((x - g(r)) / se(r))². It is compared with its simulated quantile at the r that
         attains the minimum.
         """
-        value = self.fit.reader(metric).value(metric, threshold)
-        readers = self.readers(metric)
-        values = np.array([reader.value(metric, threshold) for reader in readers])
-        scale = interval_scale(metric, float(values.min()), float(values.max()))
+        value = self.fit.reader(at.metric).value(at)
+        readers = self.readers(at.metric)
+        values = np.array([reader.value(at) for reader in readers])
+        scale = interval_scale(at.metric, float(values.min()), float(values.max()))
         centre, slope = to_scale(values, scale), scale_slope(values, scale)
-        error = np.sqrt([reader.variance(metric, threshold) for reader in readers]) * slope
+        error = np.sqrt([reader.variance(at) for reader in readers]) * slope
         error = np.maximum(error, 1e-9)
-        drift = slope[:, None] * self._drift(values, metric, threshold)
+        drift = slope[:, None] * self._drift(values, at)
         critical = self.likelihoods.critical_values(centre, error, drift, level)
         ends = self._accept(centre, error, critical, float(to_scale(value, scale)))
         low, high = (float(end) for end in from_scale(ends, scale))
         reach = 2 * float(ndtri(0.5 + level / 2))
         return Estimate(value, min(low, value), max(high, value), (high - low) / reach, level)
 
-    def _drift(self, values: FloatArray, metric: str, threshold: float | None) -> FloatArray:
+    def _drift(self, values: FloatArray, at: MetricAt) -> FloatArray:
         """Differentiate the metric by each whitened score, at each point."""
         result = np.empty((len(values), len(self.points[0].model.fit.coefficients)))
         for i, point in enumerate(self.points):
             # The coefficients of the choice move no metric.
             places = range(result.shape[1])[point.model.outcome_places]
             found = [
-                self.fit.reader(metric, point.model.move(place, STEP)).value(metric, threshold)
+                self.fit.reader(at.metric, point.model.move(place, STEP)).value(at)
                 for place in places
             ]
             result[i] = (np.array(found) - values[i]) / STEP @ point.model.whitening[places]

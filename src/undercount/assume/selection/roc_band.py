@@ -22,10 +22,8 @@ def roc_band(
     best: CurveReader,
     level: float,
     random_state: int | np.random.Generator | None,
-    *,
-    simultaneous: bool,
 ) -> CurveBounds:
-    """Band of true-positive rates at each false-positive rate.
+    """Band of true-positive rates at each false-positive rate, which covers the whole curve.
 
     Parameters
     ----------
@@ -36,14 +34,10 @@ def roc_band(
     level : float
         Confidence level.
     random_state : int, generator or None
-        For the critical value of a simultaneous band.
-    simultaneous : bool
-        Whether the whole curve or each point is covered with the given confidence.
+        For the critical value.
     """
     tpr, covariance = best.roc(GRID)
-    critical = float(ndtri(0.5 + level / 2))
-    if simultaneous:
-        critical = max(critical, _critical_value(covariance, level, random_state))
+    critical = max(float(ndtri(0.5 + level / 2)), _critical_value(covariance, level, random_state))
     low, high = tpr.copy(), tpr.copy()
     for loss, reader in points:
         here, spread = reader.roc(GRID)
@@ -56,12 +50,19 @@ def roc_band(
         for inside, square in spans:
             for below, above in _limits(inside, reach * np.sqrt(square)):
                 low, high = np.minimum(low, below), np.maximum(high, above)
-    return _bounds(best.curve, low, high)
+    return _bounds(best.curve, tpr, low, high)
 
 
-def _bounds(curve: OperatingCurve, low: FloatArray, high: FloatArray) -> CurveBounds:
-    """Make the limits rise, as the true curve does, and go on beyond the grid."""
-    # Whatever covers a rising curve still does when made to rise.
+def _bounds(
+    curve: OperatingCurve, tpr: FloatArray, low: FloatArray, high: FloatArray
+) -> CurveBounds:
+    """Make the limits rise, as the true curve does, and go on beyond the grid.
+
+    What covers the whole of a rising curve tells of each point what it tells of those to the left,
+    which are no higher, and to the right; but the estimate, which may fall, stays inside.
+    """
+    low = np.minimum(np.maximum.accumulate(low), tpr)
+    high = np.maximum(np.minimum.accumulate(high[::-1])[::-1], tpr)
     low = np.clip(np.minimum.accumulate(low[::-1])[::-1], 0.0, 1.0)
     high = np.clip(np.maximum.accumulate(high), 0.0, 1.0)
     inner = np.interp(GRID, curve.fpr[1:], curve.threshold[1:])

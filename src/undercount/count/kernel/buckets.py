@@ -108,10 +108,7 @@ def candidate_maps(sample: Scores, n_buckets: int) -> list[BucketMap]:
     first, last = float(finite[0]), float(finite[-1])
     tail = int(TAIL * finite.size)
     low, high = float(finite[tail]), float(finite[-1 - tail])
-    maps: list[BucketMap] = [
-        EqualWidths(first, last, n_buckets),
-        EqualWidths(low, high, n_buckets),
-    ]
+    maps: list[BucketMap] = [EqualWidths(first, last, n_buckets), EqualWidths(low, high, n_buckets)]
     median = float(finite[finite.size // 2])
     reach = max(last - median, median - first)
     ends = ((first, last, False), (median - reach, median + reach, True))
@@ -150,11 +147,11 @@ def _bucket_bits(n_borders: int) -> int:
 def _places_of_buckets(bucket_of: BucketMap, border: Scores) -> tuple[NDArray[np.int32], int]:
     """Return how many borders lie below each bucket; one more than there are if one is inside."""
     near = border.size + 1
-    held = bucket_of(border)  # ascending, as the borders are
-    steps = np.diff(held, prepend=0, append=bucket_of.n_buckets)
+    buckets = bucket_of(border)  # ascending, as the borders are
+    steps = np.diff(buckets, prepend=0, append=bucket_of.n_buckets)
     # Without a count of borders in every bucket, which would take twice the memory of the table.
     place_of = np.repeat(np.arange(near, dtype=np.int32), steps)
-    place_of[held] = near
+    place_of[buckets] = near
     return place_of, near
 
 
@@ -260,16 +257,16 @@ class BorderRanks:
         """Return the number of borders that are at most each score."""
         if self._bucket_of is None:
             return np.searchsorted(self._border, score, "right")
-        found = np.empty(score.size, np.intp)
+        places = np.empty(score.size, np.intp)
         for start in range(0, score.size, CHUNK):
-            part, place = score[start : start + CHUNK], found[start : start + CHUNK]
+            part, place = score[start : start + CHUNK], places[start : start + CHUNK]
             place[:] = self._first.take(self._bucket_of(part))
             rows = np.flatnonzero(self._ends.take(place) <= part)
             for _ in range(TRIED):
                 place[rows] += 1
                 rows = rows[self._ends.take(place[rows]) <= part[rows]]
             place[rows] = np.searchsorted(self._border, part[rows], "right")
-        return found
+        return places
 
 
 def _count_near(border: Scores, score: Scores, weight: FloatArray | None) -> BorderCounts:
@@ -355,11 +352,11 @@ class BorderCounter:
         shares = [share for _, share in self._near if share is not None]
         self._near, self._n_near = [], 0
         if shares:
-            found = _sum_weights(self._border, score, np.concatenate(shares))
+            sums = _sum_weights(self._border, score, np.concatenate(shares))
         else:
             score.sort()
-            found = count_sorted(self._border, score)
-        self._settled = found if self._settled is None else self._settled.add(found)
+            sums = count_sorted(self._border, score)
+        self._settled = sums if self._settled is None else self._settled.add(sums)
 
     def counts(self) -> BorderCounts:
         """Return the counts of all batches."""

@@ -66,7 +66,7 @@ class ClusterPairs:
     ) -> "ClusterPairs":
         """Take sums of pairs, and how many rows each cluster has."""
         moments = [
-            (each[:, np.newaxis].astype(float) ** POWERS).sum(axis=0) for each in (labels, rows)
+            (sums[:, np.newaxis].astype(float) ** POWERS).sum(axis=0) for sums in (labels, rows)
         ]
         return cls(
             np.asarray(edges, np.float64),

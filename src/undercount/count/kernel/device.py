@@ -42,8 +42,8 @@ def count_compactly(
     """Count with neighbouring scores merged where no row is labelled and no knot lies between."""
     extra = [library.make(list(knots), labelled.positive)] if len(knots) else []
     borders = _distinct(library, _join(library, [*labelled.present(), *extra]))
-    held = [_count_at(library, ordered, borders) for ordered in labelled.present()]
-    at_border = held[0] if len(held) == 1 else held[0] + held[1]
+    counted = [_count_at(library, ordered, borders) for ordered in labelled.present()]
+    at_border = counted[0] if len(counted) == 1 else counted[0] + counted[1]
     gaps = _Gaps(library, borders)
     for part in _parts(score):
         gaps.add(library.sort(library.widen(part)))
@@ -62,8 +62,8 @@ def count_compactly(
 
     return DeviceTable(
         column(lowest, borders),
-        column(none, held[0]),
-        column(none, held[1]) if len(held) > 1 else None,
+        column(none, counted[0]),
+        column(none, counted[1]) if len(counted) > 1 else None,
         column(between, tied),
         column(merged, never),
     )
@@ -73,12 +73,14 @@ def count_every_score(library: ArrayLibrary, score: Any, labelled: LabelledScore
     """Count at every distinct score."""
     ordered = library.sort(library.widen(score))
     distinct = library.flip(_distinct(library, ordered))
-    held = [_count_at(library, kind, distinct) for kind in labelled.present()]
+    counted = [_count_at(library, kind, distinct) for kind in labelled.present()]
     unlabeled = _count_at(library, ordered, distinct)
-    for number in held:
+    for number in counted:
         unlabeled = unlabeled - number
     never = unlabeled < 0
-    return DeviceTable(distinct, held[0], held[1] if len(held) > 1 else None, unlabeled, never)
+    return DeviceTable(
+        distinct, counted[0], counted[1] if len(counted) > 1 else None, unlabeled, never
+    )
 
 
 def _parts(score: Any) -> Iterator[Any]:

@@ -7,14 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.count.kernel.table import (
-    BoolArray,
-    FloatArray,
-    Indices,
-    Scores,
-    Table,
-    bits_of,
-)
+from undercount.count.kernel.table import BoolArray, FloatArray, Indices, Scores, Table, bits_of
 
 Codes = NDArray[np.int8]
 

@@ -10,12 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.count.kernel.buckets import (
-    BorderCounts,
-    BorderRanks,
-    Borders,
-    count_around,
-)
+from undercount.count.kernel.buckets import BorderCounts, BorderRanks, Borders, count_around
 from undercount.count.kernel.packed import Codes, count_around_labels, count_every_score, pack
 from undercount.count.kernel.table import (
     FloatArray,
@@ -257,12 +252,12 @@ def find_borders(labelled: ScoredRows, knots: Scores) -> Borders:
 def _read_knots(knots: Sequence[float] | FloatArray) -> FloatArray:
     """Return thresholds as floats."""
     try:
-        found = np.asarray(knots, np.float64)
+        values = np.asarray(knots, np.float64)
     except (TypeError, ValueError, OverflowError):
-        found = np.zeros((0, 0))
-    if found.ndim != 1:
+        values = np.zeros((0, 0))
+    if values.ndim != 1:
         raise InputError(f"knots must be a sequence of numbers; got {knots!r}")
-    return found
+    return values
 
 
 def round_up_knots(knots: FloatArray, dtype: np.dtype[Any]) -> Scores:

@@ -169,11 +169,11 @@ def insert_knots(table: Table, knots: Sequence[float]) -> Table:
     """Give each knot an empty cell of its own, so that it can be asked for as a threshold."""
     if len(knots) == 0:
         return table
-    wanted = np.unique(np.asarray(knots, dtype=np.float64))
+    places = np.unique(np.asarray(knots, dtype=np.float64))
     ascending = table.score[::-1]
     # Two searches instead of a set difference, which would sort the whole table.
-    found = np.searchsorted(ascending, wanted, "right") > np.searchsorted(ascending, wanted)
-    missing = wanted[~found][::-1]
+    present = np.searchsorted(ascending, places, "right") > np.searchsorted(ascending, places)
+    missing = places[~present][::-1]
     place = table.score.size - np.searchsorted(ascending, missing)
     empty = [np.insert(column, place, 0.0) for column in table.classes]
     merged = np.insert(table.merged, place, False)
@@ -199,8 +199,8 @@ def tie_errors(classes: Iterable[FloatArray], merged: BoolArray) -> FloatArray:
 
     Pairs of rows within a merged cell count one half where they may really count 0 or 1.
     """
-    held = [(column * merged, column.sum()) for column in classes if column.any()]
-    errors = [0.5 * one * other / (n * m) for (one, n), (other, m) in combinations(held, 2)]
+    merged_rows = [(column * merged, column.sum()) for column in classes if column.any()]
+    errors = [0.5 * one * other / (n * m) for (one, n), (other, m) in combinations(merged_rows, 2)]
     return np.array(errors).reshape(-1, merged.size)
 
 

@@ -102,16 +102,12 @@ def _cut_ranks(total: float) -> FloatArray:
 
 
 def _walk_part(
-    table: Table,
-    part: slice,
-    above: FloatArray,
-    totals: Sequence[float],
-    ranks: list[FloatArray],
+    table: Table, part: slice, above: FloatArray, totals: Sequence[float], ranks: list[FloatArray]
 ) -> Walk:
     """Walk along some cells, so many rows of each class being above them."""
     pairs = precision = inverse = 0.0
     cuts, heads = [], []
-    present = [kind for kind, wanted in enumerate(ranks) if len(wanted)]
+    present = [kind for kind, targets in enumerate(ranks) if len(targets)]
     head = above.copy()
     for start in range(part.start, part.stop, _PART):
         here = slice(start, min(start + _PART, part.stop))
@@ -119,11 +115,11 @@ def _walk_part(
         running = {kind: add_up(rows[kind], head[kind], totals[kind]) for kind in present}
         place = _cuts(running, ranks, head, last=here.stop == len(table.score))
         cuts.append(place + start)
-        found = np.zeros((3, len(place)))
+        values = np.zeros((3, len(place)))
         for kind in present:
-            found[kind] = running[kind][place]
+            values[kind] = running[kind][place]
             head[kind] = running[kind][-1]
-        heads.append(found)
+        heads.append(values)
         if _POSITIVE in present:
             positive, flagged = rows[_POSITIVE], reduce(np.add, running.values())
             if _UNLABELED in present:

@@ -36,12 +36,15 @@ class AuditedRows(AuditedCells):
         Cell of every row.
     chance : array
         How likely each row is positive by the scores of every model compared.
+    row_weight : array, optional
+        Weight of every row.
     """
 
     whole: AuditedCells = field(kw_only=True)
     labels: NDArray[Any] = field(kw_only=True)
     own_cell: IntArray = field(kw_only=True)
     chance: FloatArray = field(kw_only=True)
+    row_weight: FloatArray | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "group", self.whole.group)
@@ -53,6 +56,7 @@ class AuditedRows(AuditedCells):
         labels: NDArray[Any],
         scores: NDArray[Any],
         chance: FloatArray,
+        row_weight: FloatArray | None = None,
     ) -> "AuditedRows":
         """Place every row in the cells of a model by its scores."""
         own = cell_places(cells.counts.score, scores.astype(np.float64))
@@ -65,12 +69,17 @@ class AuditedRows(AuditedCells):
             labels=labels,
             own_cell=own,
             chance=chance,
+            row_weight=row_weight,
         )
 
     @cached_property
     def unlabeled(self) -> FloatArray:
-        """One for each row that was not audited."""
-        return np.asarray(self.labels == UNLABELED, dtype=float)
+        """Weight of each row that was not audited."""
+        return np.asarray((self.labels == UNLABELED) * self._weights)
+
+    @property
+    def _weights(self) -> FloatArray:
+        return np.ones(len(self.labels)) if self.row_weight is None else self.row_weight
 
     def moves(self, by_cell: FloatArray) -> FloatArray:
         """Return for each row what is known of its cell."""
@@ -93,8 +102,8 @@ class AuditedRows(AuditedCells):
 
     @cached_property
     def weight(self) -> FloatArray:
-        """One for each of them."""
-        return np.ones(len(self.verdict))
+        """Weight of each of them."""
+        return self._weights[self.place]
 
     @property
     def recalibrated(self) -> FloatArray:
@@ -136,7 +145,10 @@ class AuditedRows(AuditedCells):
 
 
 def chance_by_models(
-    models: Mapping[str, AuditedCells], scores: Mapping[str, NDArray[Any]], labels: NDArray[Any]
+    models: Mapping[str, AuditedCells],
+    scores: Mapping[str, NDArray[Any]],
+    labels: NDArray[Any],
+    weights: FloatArray | None = None,
 ) -> FloatArray:
     """Return how likely each row is positive by the scores of all models.
 
@@ -151,5 +163,5 @@ def chance_by_models(
     expected = np.append(0.0, np.full(len(odds), 1 / len(odds)))
     spread = np.append(SHIFT, np.full(len(odds), SLOPE))
     first = next(iter(models))
-    rows = AuditedRows.of(models[first], labels, scores[first], np.empty(0))
+    rows = AuditedRows.of(models[first], labels, scores[first], np.empty(0), weights)
     return rows.fit_verdicts(columns, expected, spread)

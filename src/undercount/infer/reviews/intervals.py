@@ -11,7 +11,7 @@ from scipy.special import ndtri, stdtrit
 from undercount.curve import FloatArray
 from undercount.estimate import Estimate, check_confidence_level, delta_interval
 from undercount.infer.mass_gradients import (
-    RANKED,
+    SUMS_OVER_PAIRS,
     MassGradient,
     mass_gradient,
     metric_values,
@@ -73,8 +73,15 @@ class ReviewedMetrics:
 
     def variance(self, gradient: MassGradient) -> tuple[Any, Any]:
         """Return the variance of an estimate, and its degrees of freedom."""
-        total, freedom = self.drawn_variance(self.cells.moves(gradient.turned))
-        total += self._own_variance(gradient)
+        drawn, freedom = self.drawn_variance(self.cells.moves(gradient.turned))
+        return self.with_rows(drawn, freedom, gradient)
+
+    def with_rows(self, drawn: Any, freedom: Any, gradient: MassGradient) -> tuple[Any, Any]:
+        """Add to what a draw causes what other rows would, if a population is meant.
+
+        Given the rows, what is drawn of them errs around what is true of them: variances add up.
+        """
+        total = drawn + self._own_variance(gradient)
         if self.target == "population" and self.clusters is not None:
             parts = self._row_parts(self.clusters, gradient)
             return self.clusters.widened(total, freedom, *parts)
@@ -91,26 +98,59 @@ class ReviewedMetrics:
         """Return the same if rows are independent of each other."""
         if self.target == "dataset":
             return 0.0
-        everyone = self.cells.everyone
-        positive = np.clip(self.cells.positive, 0.0, everyone)
-        negative = everyone - positive
-        return float(positive @ gradient.positive**2) + float(negative @ gradient.negative**2)
+        # Sums over cells are right on average, though cells may have fewer positives than none.
+        positive, negative = self.cells.positive, self.cells.everyone - self.cells.positive
+        found = float(positive @ gradient.positive**2) + float(negative @ gradient.negative**2)
+        return mean_weight(self.cells) * max(found, 0.0)
 
     def _row_parts(
         self, clusters: ReviewClusters, gradient: MassGradient
     ) -> tuple[FloatArray, FloatArray]:
         """Return what each row adds to a metric as expected, and each verdict beyond that."""
         cells, place = self.cells, clusters.row_cells(self.cells.counts)
-        share = np.where(clusters.labels == 1, 1.0, 0.0)
-        unlabeled = clusters.labels == -1
-        known = self.shares.share
-        share[unlabeled] = known if isinstance(cells, CrossedCells) else known[place[unlabeled]]
+        known, unlabeled = self.shares.share, clusters.labels == -1
+        by_row = isinstance(cells, CrossedCells)
+        share = clusters.row_chance(known if by_row else known[place[unlabeled]])
         adds = share * gradient.positive[place] + (1 - share) * gradient.negative[place]
         if cells.apart:  # labelled rows are no part of the target
             adds = np.where(unlabeled, adds, 0.0)
-        at = clusters.reviewed
-        excess = (cells.verdict - share[at]) * cells.weight * cells.stands_for
-        return adds, excess * gradient.turned[place[at]]
+        return adds, self._excess(clusters, share) * cells.weight * gradient.turned[
+            place[clusters.reviewed]
+        ]
+
+    def _excess(self, clusters: ReviewClusters, share: FloatArray) -> FloatArray:
+        """Return what each verdict found beyond its share, times the rows for which it stands."""
+        cells = self.cells
+        excess = cells.verdict - share[clusters.reviewed]
+        return np.asarray(excess * clusters.stand_for(cells.beyond + 1))
+
+    def widened(
+        self, variance: float, freedom: float, positive: FloatArray, negative: FloatArray
+    ) -> tuple[float, float]:
+        """Add what clusters of rows do to a variance, by what each row adds of either class.
+
+        Units are rows here: those without a label.
+        """
+        clusters = self.clusters
+        if clusters is None:
+            return variance, freedom
+        share = clusters.row_chance(self.shares.share)
+        adds = share * positive + (1 - share) * negative
+        turned = (positive - negative)[clusters.reviewed]
+        return clusters.widened(variance, freedom, adds, self._excess(clusters, share) * turned)
+
+    def draw_effect(self, moves: FloatArray) -> tuple[float, float]:
+        """Return how many times larger the draw's variance is by cluster, and its freedom."""
+        cells, clusters = self.cells, self.clusters
+        if clusters is None or not clusters.drawn_whole:
+            return 1.0, np.inf
+        excess = cells.verdict - cells.at_verdicts(self.shares.share)
+        return clusters.draw_effect(excess * cells.weight * cells.at_verdicts(moves))
+
+    def sum_of_squares(self, by_verdict: FloatArray) -> float:
+        """Return the sum of squares of what drawn units add: verdicts, or clusters of them."""
+        sums = by_verdict if self.clusters is None else self.clusters.verdict_sums(by_verdict)
+        return float(sums @ sums)
 
     def drawn_variance(self, moves: FloatArray) -> tuple[Any, Any]:
         """Return the variance that the draw of reviews causes, and its degrees of freedom.
@@ -125,7 +165,8 @@ class ReviewedMetrics:
         each = rows * np.maximum(rows - drawn, 0.0) * one * cells.squared_weight / drawn
         total = each.sum(axis=-1)
         squares = np.maximum((each**2 / known).sum(axis=-1), 1e-300)
-        return total, np.where(total > 0, total**2 / squares, np.inf)
+        effect, units = self.draw_effect(moves)
+        return effect * total, np.minimum(np.where(total > 0, total**2 / squares, np.inf), units)
 
     def estimate(self, name: str, threshold: float | None = None, **options: Any) -> Estimate:
         """Estimate a metric with its interval.
@@ -175,7 +216,7 @@ class ReviewedMetrics:
         An area of ranks is there because some cells have less than no positive: it is read where
         rows can have them.
         """
-        if name not in RANKED:
+        if name not in SUMS_OVER_PAIRS:
             return end
         there = metric_values(self.cells.counts, self._possible, self.cells.everyone, name)
         return np.clip(there, low, high)
@@ -200,17 +241,26 @@ class ReviewedMetrics:
             return np.asarray(found[..., 1:] - found[..., :1])
 
         student, normal = stdtrit(freedom, 1 - risk), float(ndtri(1 - risk))
+        moves = cells.moves(gradient.turned)
         # The rows' own part is linear: its ends are those of the value on the metric's scale.
         value, error = gradient.value, (widened * self.row_variance(gradient)) ** 0.5
         ends = np.array(delta_interval(value, error, scale_of(name), student)) - value
         ends = np.where(np.isnan(ends), 0.0, ends) if error > 0 else np.zeros(2)
         return moved_interval(
-            sides_of(cells, self.shares, cells.moves(gradient.turned), spread=spread),
+            sides_of(cells, self.shares, moves, spread=spread),
             read,
             risk,
-            widened * (student / normal if normal > 0 else 1.0) ** 2,
+            self.draw_effect(moves)[0] * widened * (student / normal if normal > 0 else 1.0) ** 2,
             (float(ends[0]), float(ends[1])),
         )
+
+
+def mean_weight(cells: ReviewedCells) -> float:
+    """Return the mean weight of a unit of weight, by which squares of weighted rows are more."""
+    counts = cells.counts
+    if not counts.weighted:
+        return 1.0
+    return sum(counts.squared_weight) / counts.n_rows
 
 
 def stretch(cells: ReviewedCells, confidence_level: float) -> float:

@@ -31,13 +31,12 @@ def make_sheet(
     Parameters
     ----------
     design, drawn : ReviewDesign, DrawnRows
-        How rows were chosen, and which; put into the order of the design.
+        How rows were chosen, and which, in the order of the design.
     counts : ScoreCounts
         Counts of the rows by the score that makes the strata.
     columns : mapping, optional
         More to write down, such as the names of columns.
     """
-    drawn = drawn.ordered(design.order)
     n = len(design.order)
     chance = design.sizes() / np.maximum(design.n_unlabeled, 1)
     facts = {
@@ -174,7 +173,7 @@ def read_reviews(path: str | Path | Sequence[str | Path]) -> Reviews:
     >>> frame = pd.DataFrame({"y": y, "s": rng.random(500)})
     >>> with tempfile.TemporaryDirectory() as directory:
     ...     file = pathlib.Path(directory, "review.csv")
-    ...     plan = uc.plan_rows(frame, label="y", score="s", budget=20, goal="prevalence")
+    ...     plan = uc.plan_reviews(frame, "s", label="y", budget=20, goal="prevalence")
     ...     plan.to_csv(file)
     ...     answered = file.read_text("utf-8-sig").replace(",,", ",yes,", 1)
     ...     _ = file.write_text(answered)
@@ -185,15 +184,15 @@ def read_reviews(path: str | Path | Sequence[str | Path]) -> Reviews:
     return sheet_reviews(read_review_files(paths))
 
 
-def as_reviews(reviews: Any) -> Reviews | None:
+def as_reviews(source: Any) -> Reviews:
     """Return verdicts as they are, or read them where a file of them is named."""
-    if reviews is None or isinstance(reviews, Reviews):
-        return reviews
-    if isinstance(reviews, str | Path):
-        return read_reviews(reviews)
+    if isinstance(source, Reviews):
+        return source
+    if isinstance(source, str | Path):
+        return read_reviews(source)
     raise InputError(
         f"{named('reviews')} must be Reviews or the path of an answered review file; got "
-        f"{type(reviews).__name__}",
+        f"{type(source).__name__}",
         argument="reviews",
         hint="plan.answered(verdicts) and read_reviews(path) return Reviews",
     )

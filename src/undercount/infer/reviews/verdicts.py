@@ -13,7 +13,7 @@ from scipy.special import expit, logit, ndtri
 from undercount.count.arrays import read_labels, read_scores, read_weights, row_words
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve
-from undercount.errors import InputError, named
+from undercount.errors import MISSING_DATA, InputError, named
 
 IntArray = NDArray[np.intp]
 NOT_ANSWERED = -1
@@ -219,6 +219,15 @@ class Reviews:
         """
         return self.n_answered * MOSTLY >= float(np.sum(self.design.n_unlabeled))
 
+    @cached_property
+    def knots(self) -> FloatArray:
+        """Scores that counts keep apart: edges of strata, and reviewed rows from their neighbours.
+
+        A verdict then stands where it was found, however else rows were counted.
+        """
+        seen = self.score[self.answered]
+        return np.concatenate([self.design.edges, seen, np.nextafter(seen, np.inf)])
+
     @property
     def chance(self) -> FloatArray:
         """Chance that a row of the same stratum had of being among those answered."""
@@ -301,6 +310,18 @@ def working_posterior(counts: ScoreCounts, unlabeled_prevalence: float) -> Float
     odds, smooth = _guesses(counts)
     hidden = unlabeled_prevalence * counts.n_unlabeled
     return np.asarray(np.clip(hidden * ((1 - GUARD) * odds + GUARD * smooth), 1e-9, MOST))
+
+
+def design_posterior(counts: ScoreCounts, design: ReviewDesign) -> FloatArray:
+    """Guess the same by the share that a plan supposed, however rows were counted."""
+    whole = counts.canonical_between(design.edges)
+    return working_posterior(whole, design.unlabeled_prevalence)[places_in(whole, counts)]
+
+
+def places_in(counts: ScoreCounts, finer: ScoreCounts) -> IntArray:
+    """Return in which cell of some counts each cell of finer ones lies."""
+    place = np.searchsorted(-counts.score, -finer.score)
+    return np.minimum(place, len(counts.score) - 1)
 
 
 def supposed_posterior(
@@ -817,10 +838,9 @@ class CrossedCells(ReviewedCells):
         overlooked: differences of two models that share no noise covered .76.
         """
         known = self.plan.recalibrated[self.plan_cell]
-        if self.counts.score is self.plan.counts.score:
+        own = design_posterior(self.counts, self.reviews.design)[self.own_cell]
+        if np.array_equal(own, self.posterior):  # it puts the rows in the plan's order
             return np.asarray(known)
-        share = self.reviews.design.unlabeled_prevalence
-        own = working_posterior(self.counts, share)[self.own_cell]
         logits = [np.log(each) - np.log1p(-each) for each in (known, own)]
         middle = float(np.mean(logits[1]))
         columns = np.stack([np.ones(len(known)), logits[0], logits[1] - middle], axis=1)
@@ -860,6 +880,17 @@ class AuditedCells(ReviewedCells):
         """The same: a known row is none of them."""
         return self.stands_for
 
+    @cached_property
+    def squared_weight(self) -> FloatArray:
+        """Mean square of the weight of an unlabeled row in each stratum."""
+        rows = np.maximum(self.unlabeled_rows - self.reviewed_rows, 1.0)
+        mean = np.bincount(self.stratum, self.unlabeled, len(rows)) / rows
+        if not self.counts.weighted:
+            return np.ones(len(rows))
+        number = float(np.sum(self.unlabeled_rows - self.reviewed_rows))
+        spread = self.counts.squared_weight[2] * number / self.counts.n_unlabeled**2
+        return np.asarray(mean**2 * max(spread, 1.0))
+
     @property
     def unseen(self) -> FloatArray:
         """All unlabeled rows: the known ones are none of them."""
@@ -894,11 +925,15 @@ class AuditedCells(ReviewedCells):
         return self.fit_verdicts(columns, np.array([share, 1.0]), np.array([SHIFT, AUDIT_SLOPE]))
 
 
-def audit_reviews(counts: ScoreCounts) -> Reviews:
+def audit_reviews(
+    counts: ScoreCounts,
+    rows: tuple[NDArray[Any], NDArray[Any], FloatArray | None] | None = None,
+) -> Reviews:
     """Return rows known in both classes as a review of a random sample of all rows.
 
-    Strata are made after the draw, of neighbouring scores with about ten known rows each, since
-    how many rows have each score is known.
+    Labels, scores and weights of the rows say which of them are known, where that matters. Strata
+    are made after the draw, of neighbouring scores with about ten known rows each, since how many
+    rows have each score is known.
 
     Examples
     --------
@@ -910,30 +945,36 @@ def audit_reviews(counts: ScoreCounts) -> Reviews:
     (10, array([110]))
     """
     counts.require("positive", "negative")
-    if counts.weighted:
+    if counts.weighted and rows is None:
         raise InputError(
-            f"{named('audited')} rows must have no weights: a random sample of rows was drawn",
-            argument="audited",
+            "an audit of weighted rows needs the rows themselves: sums of weights do not say what "
+            "each known row weighs. Pass arrays, or a frame in memory",
+            code=MISSING_DATA,
+            argument="assume",
         )
-    known, rows = counts.positive + counts.negative, counts.positive + counts.negative
-    rows = rows + counts.unlabeled
+    positive, negative, unlabeled = counts.cell_rows
+    known = positive + negative
     number = int(np.clip(known.sum() // ROWS_A_STRATUM, 1, MOST_AUDIT_STRATA))
     above = np.cumsum(known) - known / 2
     at = np.floor(above / known.sum() * number).astype(np.intp)
     last = np.append(np.flatnonzero(np.diff(at) > 0), len(at) - 1)
-    score = np.repeat(counts.score, np.rint(known).astype(np.intp))
-    verdict = np.zeros(len(score), dtype=np.int8)
-    start = np.cumsum(known) - known
-    for cell in np.flatnonzero(counts.positive):
-        first = round(start[cell])
-        verdict[first : first + round(counts.positive[cell])] = 1
     edges = counts.score[last]
     place = np.searchsorted(-edges, -counts.score)
-    held = np.rint(np.bincount(place, rows, len(edges))).astype(np.intp)
+    held = np.rint(np.bincount(place, known + unlabeled, len(edges))).astype(np.intp)
+    share = float(positive.sum() / known.sum())
+    if rows is None:
+        which, weight = None, None
+        score = np.repeat(counts.score, np.rint(known).astype(np.intp))
+        one_by_one = np.rint(np.stack([positive, negative], axis=1)).astype(np.intp).ravel()
+        verdict = np.repeat(np.tile([1, 0], len(counts.score)), one_by_one)
+    else:
+        labels, scores, weights = rows
+        which = np.flatnonzero(labels != NOT_ANSWERED)
+        verdict, score = labels[which], scores[which].astype(np.float64)
+        weight = None if weights is None else weights[which]
     stratum = np.searchsorted(-edges, -score)
-    share = counts.n_positive / float(known.sum())
     design = ReviewDesign(edges, held, stratum, share, goal=("audit",))
-    return Reviews(None, verdict, score, stratum, design)
+    return Reviews(which, verdict, score, stratum, design, weight)
 
 
 def check_unchanged(counts: ScoreCounts, reviews: Reviews) -> None:
@@ -995,7 +1036,7 @@ def review_curve(
     >>> uc.review_curve(counts, reviews).at(4).recall  # every row was looked at
     1.0
     """
-    posterior = working_posterior(counts, reviews.design.unlabeled_prevalence)
+    posterior = design_posterior(counts, reviews.design)
     return curve_of(ReviewedCells(counts, reviews, posterior, sampling == "case-control"))
 
 

@@ -157,8 +157,8 @@ class LabelledStrata:
         each = by_reviews**2 * reviewed
         found = float(each.sum())
         effect, freedom = self._by_cluster(by_labels)
-        labels = effect * float(by_labels**2 @ (chance * (1 - chance) * total))
-        found += labels
+        labels = float(by_labels**2 @ (chance * (1 - chance) * total))
+        found += effect * labels
         # Within a stratum the positives are spread as those that were seen there.
         seen = self.labelled / max(effect, 1.0) + self._found
         hidden = np.maximum(total - self.labelled - self._found, 0.0)
@@ -167,7 +167,8 @@ class LabelledStrata:
         inside *= np.clip(1 - hidden / np.maximum(cells.unlabeled_rows, 1.0), 0.0, 1.0)
         found += float(inside.sum())
         known = cells.reviewed_rows + LEAST_WEIGHT
-        parts = float((each**2 / known).sum()) + labels**2 / freedom
+        # Of one label by itself the variance is known; what clusters add to it, they tell.
+        parts = float((each**2 / known).sum()) + ((effect - 1) * labels) ** 2 / freedom
         return found, found**2 / max(parts, 1e-300)
 
     def _by_cluster(self, by_stratum: FloatArray) -> tuple[float, float]:
@@ -210,6 +211,8 @@ class CombinedMetrics:
     def variance(self, gradient: MassGradient) -> tuple[float, float]:
         """Return the variance of an estimate, and its degrees of freedom."""
         total, freedom = self.strata.variance(gradient.turned)
+        if self.target == "population" and self.strata.clusters is not None:
+            return self.alone.with_rows(total, freedom, gradient)
         if self.target == "population":
             positive, everyone = self.strata.positive, self.strata.cells.everyone
             total += float(positive @ gradient.positive**2)

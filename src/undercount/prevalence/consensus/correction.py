@@ -119,20 +119,20 @@ class Correction(TrainedNetworks):
 
     def quantiles(self, inputs: FloatArray) -> FloatArray:
         """Return ascending quantiles of the correction, for one vector or each row of a matrix."""
-        found = np.sort(np.mean(self.outputs(inputs, FARTHEST), axis=0), axis=-1)
-        middle = found[..., [self.levels.size // 2]]
+        outputs = np.sort(np.mean(self.outputs(inputs, FARTHEST), axis=0), axis=-1)
+        middle = outputs[..., [self.levels.size // 2]]
         side = np.where(self.levels < 0.5, self.scale[0], self.scale[1])  # noqa: PLR2004 - the median
-        return np.asarray(middle + side * (found - middle))
+        return np.asarray(middle + side * (outputs - middle))
 
     def at(self, quantiles: FloatArray, level: float) -> float:
         """Return a vector's quantile at any level; beyond the ends the tail is taken as normal."""
         inside = min(max(level, self.levels[0]), self.levels[-1])
-        found = float(np.interp(ndtri(inside), ndtri(self.levels), quantiles))
+        quantile = float(np.interp(ndtri(inside), ndtri(self.levels), quantiles))
         middle = float(quantiles[self.levels.size // 2])
         return (
-            found
+            quantile
             if inside == level
-            else middle + (found - middle) * float(ndtri(level) / ndtri(inside))
+            else middle + (quantile - middle) * float(ndtri(level) / ndtri(inside))
         )
 
     def likeness(self, inputs: FloatArray) -> float:

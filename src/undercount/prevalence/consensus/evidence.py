@@ -69,7 +69,7 @@ def gather(counts: ScoreCounts) -> Evidence:
     for name, method in METHODS.items():
         cells = merge_cells(counts, PATRA_SEN_CELLS) if name == "PatraSen" else counts
         fitted[name] = method._estimate(cells)  # noqa: SLF001 - the hook all methods share
-    estimates = {name: found.value for name, found in fitted.items()}
+    estimates = {name: answer.value for name, answer in fitted.items()}
     labelled, unlabeled = (
         np.concatenate([[0.0], np.cumsum(cells) / cells.sum()])
         for cells in (counts.positive, counts.unlabeled)
@@ -144,7 +144,7 @@ def binormal_share(above: FloatArray, n_effective: float) -> tuple[float, float]
 def _log_chances() -> FloatArray:
     """Return the log chance of each bin for each share, distance and spread (shares first)."""
     edge = ndtri(1 - CUTS)
-    distance, spread = (each.ravel()[:, None] for each in np.meshgrid(DISTANCES, SPREADS))
+    distance, spread = (axis.ravel()[:, None] for axis in np.meshgrid(DISTANCES, SPREADS))
     negative = ndtr(-(edge + distance) / spread)
     chance = SHARES[:, None, None] * CUTS + (1 - SHARES[:, None, None]) * negative
     bins = np.diff(chance, axis=-1, prepend=0.0, append=1.0)

@@ -95,8 +95,8 @@ class HullDistance:
         """Return the distance, or some upper bound of it that is at most ``enough``."""
         if extrapolation not in self._distances:
             self.n_programmes += 1
-            found = self._nearest(extrapolation, enough**2)
-            distance = float(np.sqrt(max(found.squared_distance, 0.0)))
+            nearest = self._nearest(extrapolation, enough**2)
+            distance = float(np.sqrt(max(nearest.squared_distance, 0.0)))
             if distance <= enough:
                 return distance
             self._distances[extrapolation] = distance
@@ -109,16 +109,16 @@ class HullDistance:
             extrapolation**2 * uu + 2 * extrapolation * rest * ul + rest**2 * ll,
         )
         if extrapolation > self._crowded:
-            found = ActiveSet(self.kernel, target).solve(enough=enough, largest=self._largest)
-            if found is not None:
-                return found
+            nearest = ActiveSet(self.kernel, target).solve(enough=enough, largest=self._largest)
+            if nearest is not None:
+                return nearest
             # The support only grows towards λ = 1.
             self._crowded = extrapolation
         near = abs(self._last[0] - extrapolation) < NEAR
         start = self._last[1] if near else self._start
-        found = nearest_by_pairs(self.kernel, target, start, enough=enough)
-        self._last = extrapolation, found.weight
-        return found
+        nearest = nearest_by_pairs(self.kernel, target, start, enough=enough)
+        self._last = extrapolation, nearest.weight
+        return nearest
 
     def initial_slope(self) -> float:
         """Return the mean slope of d from 1 to 1.05."""

@@ -127,16 +127,16 @@ class ActiveSet:
         """Return the hull's nearest point, or None when it needs more than ``largest`` points."""
         largest = self.kernel.shape[0] if largest is None else largest
         for _ in range(3 * self.kernel.shape[0]):
-            found, slope = self._state()
+            state, slope = self._state()
             entering = int(np.argmin(slope))
-            done = found.gap <= max(1e-4 * found.squared_distance, 1e-10)
+            done = state.gap <= max(1e-4 * state.squared_distance, 1e-10)
             # A point of the support that still seems to improve is rounding.
-            if done or found.squared_distance <= enough or entering in self.support:
+            if done or state.squared_distance <= enough or entering in self.support:
                 break
             if self.support.size >= largest:
                 return None
             self._enter(entering)
-        return found
+        return state
 
     @property
     def _rows(self) -> FloatArray:
@@ -181,13 +181,13 @@ class ActiveSet:
     def _settle(self) -> None:
         """Solve on the support; while a share is negative, go to the boundary and drop it."""
         while True:
-            wanted = dpotrs(self.factor, np.ones(self.support.size), lower=1)[0].ravel()
-            bad = wanted <= 0
+            direction = dpotrs(self.factor, np.ones(self.support.size), lower=1)[0].ravel()
+            bad = direction <= 0
             if not bad.any():
-                self.share = wanted
+                self.share = direction
                 return
-            reach = np.min(self.share[bad] / (self.share[bad] - wanted[bad]))
-            share = self.share + reach * (wanted - self.share)
+            reach = np.min(self.share[bad] / (self.share[bad] - direction[bad]))
+            share = self.share + reach * (direction - self.share)
             keep = share > 1e-14  # noqa: PLR2004 - rounding of a share that has reached 0
             rows = self._rows[keep]
             self.support, self.share = self.support[keep], share[keep]

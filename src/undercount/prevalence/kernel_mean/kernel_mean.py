@@ -28,7 +28,8 @@ from undercount.prevalence.kernel_mean.width import point_kernel, row_kernel
 from undercount.prevalence.ranks import rank_shares, sum_in_bins
 from undercount.prevalence.upper_bound import effective_sizes
 
-# What is left of [1, LARGEST] when it has been halved until it is no wider than RESOLUTION.
+# What is left of [1, LARGEST] when it has been halved
+# until it is no wider than RESOLUTION.
 CELL = (LARGEST - 1) / 2 ** math.ceil(math.log2((LARGEST - 1) / RESOLUTION))
 LEAST = 1e-6  # of a share: rounding
 # Kernel means closer than this many times their noise may belong to one distribution.
@@ -199,14 +200,14 @@ class KernelMean(PrevalenceEstimator):
         else:
             scores = _OnScores(n_bins=n_bins, **settings)
             fitted = scores.fit(y, X, unlabeled=unlabeled, sample_weight=sample_weight)
-        found = dict(vars(fitted))
-        share, interval = found["unlabeled_prevalence_"], found["interval_"]
-        widened = widen_by_steps(share, interval, found["standard_error_"])
-        found["interval_"], found["standard_error_"] = widened
+        values = dict(vars(fitted))
+        share, interval = values["unlabeled_prevalence_"], values["interval_"]
+        widened = widen_by_steps(share, interval, values["standard_error_"])
+        values["interval_"], values["standard_error_"] = widened
         if interval is not None:
             warn_about_steps(self.variant, share)
         self.__dict__.pop("n_features_in_", None)  # of an earlier fit on features
-        self.__dict__.update({name: value for name, value in found.items() if name.endswith("_")})
+        self.__dict__.update({name: value for name, value in values.items() if name.endswith("_")})
         return self
 
 
@@ -287,7 +288,7 @@ def widen_by_steps(
     """Widen an interval of answers, and their standard error, by the steps between answers."""
     if interval is None:
         return None, error
-    own, low, high = (search_cell(each) for each in (share, interval.low, interval.high))
+    own, low, high = (search_cell(end) for end in (share, interval.low, interval.high))
     step = (own.high - own.low) / math.sqrt(12)  # of a number that was rounded
     return Interval(min(own.low, low.low), max(own.high, high.high)), math.hypot(error, step)
 

@@ -5,7 +5,7 @@ from .areas import log_loss as log_loss
 from .areas import partial_roc_auc as partial_roc_auc
 from .areas import roc_auc as roc_auc
 from .delong import delong_auc as delong_auc
-from .options import MetricOptions as MetricOptions
+from .metric_input import MetricInput as MetricInput
 from .threshold_metrics import accuracy as accuracy
 from .threshold_metrics import balanced_accuracy as balanced_accuracy
 from .threshold_metrics import expected_cost as expected_cost

@@ -1,21 +1,15 @@
 """Areas under curves, and mean losses of scores that are probabilities, each with its interval."""
 
-from typing import Any, Literal, Unpack
-
 from undercount.errors import InputError, check_choice
 from undercount.estimate import Estimate
+from undercount.infer.metric_at import MetricAt
 from undercount.read.metrics.indirect import indirect_area
-from undercount.read.metrics.options import MetricOptions, document, measure, read_rows, target_of
+from undercount.read.metrics.metric_function import metric_function
+from undercount.read.metrics.metric_input import MetricInput, PartialAreaInput, RocAreaInput
 
 
-@document(0.875)
-def roc_auc(
-    y: Any,
-    score: Any,
-    *,
-    method: Literal["direct", "indirect"] = "direct",
-    **options: Unpack[MetricOptions],
-) -> Estimate:
+@metric_function(RocAreaInput, 0.875)
+def roc_auc(rows: RocAreaInput) -> Estimate:
     """Estimate the area under the ROC curve, P(positive above negative) with ties ½.
 
     ½ + (A - ½)/(κ - a), A the area of labelled against unlabeled rows (Jain et al. 2017, eq. 4).
@@ -30,28 +24,30 @@ def roc_auc(
     `MisfitWarning`; beyond it, the prevalence is infeasible and an error names the largest one
     that fits.
     """
-    check_choice("method", method, ("direct", "indirect"))
-    if method == "direct":
-        return measure(y, score, "roc_auc", **options)
-    if options.get("cluster") is not None:
+    check_choice("method", rows.method, ("direct", "indirect"))
+    return rows.estimate_area("roc_auc") if rows.method == "direct" else _indirect_roc_auc(rows)
+
+
+def _indirect_roc_auc(rows: RocAreaInput) -> Estimate:
+    """Estimate the area under the recovered and cleaned curve, which rests on random labels."""
+    labels = rows.require_random_labels("the indirect ROC AUC")
+    if rows.cluster is not None:
         raise InputError("cluster goes with method='direct'; the other resamples single rows")
     # The cleaned curve depends on which points there are, so all of them are kept.
-    counts, shares, hidden = read_rows(y, score, "roc_auc", options, compact=False)
-    assert shares is not None  # noqa: S101 - read_rows() has refused a missing prevalence
+    counts, shares, estimated = rows.count_rows(MetricAt("roc_auc"), labels, compact=False)
+    assert shares is not None  # noqa: S101 - count_rows() has refused a missing prevalence
     estimate = indirect_area(
         counts,
         shares,
-        target=target_of(options),
-        confidence_level=options.get("confidence_level", 0.95),
-        share_error=options.get("share_error", "combined"),
+        target=rows.target_of(labels),
+        confidence_level=rows.confidence_level,
+        share_error=rows.share_error,
     )
-    return estimate if hidden is None else hidden.leave_open(estimate)
+    return estimate if estimated is None else estimated.leave_open(estimate)
 
 
-@document()
-def partial_roc_auc(
-    y: Any, score: Any, *, max_fpr: float, **options: Unpack[MetricOptions]
-) -> Estimate:
+@metric_function(PartialAreaInput)
+def partial_roc_auc(rows: PartialAreaInput) -> Estimate:
     """Estimate the area under the ROC curve up to a false-positive rate, on McClish's scale.
 
     The scale of scikit-learn's ``roc_auc_score(max_fpr=...)``: ½ is chance, 1 perfect.
@@ -64,11 +60,11 @@ def partial_roc_auc(
     >>> round(area.value, 4)
     0.8333
     """
-    return measure(y, score, "partial_roc_auc", max_fpr=max_fpr, **options)
+    return rows.estimate_area("partial_roc_auc", rows.max_fpr)
 
 
-@document()
-def average_precision(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
+@metric_function(MetricInput)
+def average_precision(rows: MetricInput) -> Estimate:
     """Estimate average precision, precision summed over the steps of recall.
 
     With pure labels the mean over labelled rows of [1 + (S1 - 1)(P - 1)/(S - 1)]/M1, which is
@@ -89,11 +85,11 @@ def average_precision(y: Any, score: Any, **options: Unpack[MetricOptions]) -> E
     >>> round(uc.metrics.average_precision(y, score, unlabeled=0, label_frequency=1).value, 4)
     0.5353
     """
-    return measure(y, score, "average_precision", **options)
+    return rows.estimate_area("average_precision")
 
 
-@document(0.6875)
-def lift_auc(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
+@metric_function(MetricInput, 0.6875)
+def lift_auc(rows: MetricInput) -> Estimate:
     """Estimate the area under recall against the share predicted positive (AUL).
 
     The mean over labelled rows of the share of rows below them, a row against itself counting ½;
@@ -106,11 +102,11 @@ def lift_auc(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     Wrong when: positives with high scores are labelled more often than others. Not comparable
     between data sets of different prevalence.
     """
-    return measure(y, score, "lift_auc", **options)
+    return rows.estimate_area("lift_auc")
 
 
-@document()
-def log_loss(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
+@metric_function(MetricInput)
+def log_loss(rows: MetricInput) -> Estimate:
     """Estimate the mean negative log-likelihood of the classes.
 
     π E₁[ℓ₁ - ℓ₀] + E[ℓ₀], with the losses ℓ₁ of a positive and ℓ₀ of a negative row: all rows as
@@ -124,11 +120,11 @@ def log_loss(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
     >>> round(uc.metrics.log_loss(y, probability, unlabeled=0, prevalence=0.6).value, 4)
     0.6931
     """
-    return measure(y, score, "log_loss", **options)
+    return rows.estimate_area("log_loss")
 
 
-@document()
-def brier_score(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimate:
+@metric_function(MetricInput)
+def brier_score(rows: MetricInput) -> Estimate:
     """Estimate the mean squared distance between probability and class.
 
     π E₁[ℓ₁ - ℓ₀] + E[ℓ₀] with ℓ₁ = (1 - p)², ℓ₀ = p². Scores are probabilities.
@@ -140,4 +136,4 @@ def brier_score(y: Any, score: Any, **options: Unpack[MetricOptions]) -> Estimat
     >>> uc.metrics.brier_score(y, probability, unlabeled=0, prevalence=0.6).value
     0.25
     """
-    return measure(y, score, "brier_score", **options)
+    return rows.estimate_area("brier_score")

@@ -32,8 +32,8 @@ class Scale:
         step = ten * next(k for k in (1, 2, 2.5, 5, 10) if k * ten >= rough * 0.999)
         first = np.ceil(self.low / step - 1e-9)
         last = np.floor(self.high / step + 1e-9)
-        found = [float(k * step) + 0.0 for k in np.arange(first, last + 1)]  # no -0
-        return [(float(self(v)), f"{v:.6g}") for v in found]
+        places = [float(k * step) + 0.0 for k in np.arange(first, last + 1)]  # no -0
+        return [(float(self(v)), f"{v:.6g}") for v in places]
 
 
 def write_place(values: Any) -> str:

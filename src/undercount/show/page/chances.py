@@ -1,7 +1,7 @@
-"""The report of labels with chances of their own: one page without scripts.
+"""The report of an evaluation in which nothing is free to move: one page without scripts.
 
-Sliders move the prevalence of random labels, which chances fix. Instead a table says how far each
-number goes if the odds of the chances are wrong by a factor (Γ).
+Sliders move the prevalence of random labels, which chances of a label, or a model of who was looked
+at, fix. Where odds of a label may be wrong a table says how far each number goes at a factor (Γ).
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,8 @@ def as_chances_page(evaluations: Sequence[Evaluation], identity: Identity) -> st
         names=names,
         identity=identity,
         read=f"{row_words(first.counts.n_rows)}, {amount(first.counts.n_positive)} labelled "
-        "positive",
+        f"positive{first.basis.rows}",
+        naive=first.basis.naive.title,
         level=f"{100 * first.confidence_level:g}",
         models=[_model_facts(evaluation) for evaluation in evaluations],
         factors=[f"{factor:g}" for factor in FACTORS],
@@ -58,7 +59,7 @@ def as_chances_page(evaluations: Sequence[Evaluation], identity: Identity) -> st
 def _model_facts(evaluation: Evaluation) -> dict[str, Any]:
     """Return what the page says of one model."""
     if evaluation.basis.sliders:
-        raise InputError("a report has labelling chances for all of its models or for none")
+        raise InputError("a report rests on one assumption for all of its models")
     return {
         "name": evaluation.name,
         "light": light_words(evaluation),
@@ -71,7 +72,7 @@ def _model_facts(evaluation: Evaluation) -> dict[str, Any]:
         "shaken": [
             (title(row), value_words(row.estimate), _bounds(evaluation, row))
             for row in evaluation.rows
-            if row.metric in SHAKEN
+            if row.metric in SHAKEN and evaluation.basis.odds_words is not None
         ],
         "checks": [check_facts(check) for check in evaluation.checks],
     }
@@ -84,5 +85,5 @@ def _cells(row: MetricRow) -> tuple[str, str, str, str]:
 def _bounds(evaluation: Evaluation, row: MetricRow) -> list[str]:
     """Write how far a metric goes at each factor; the chance of the labels is not in it."""
     at, recovery = MetricAt(row.metric, row.threshold), evaluation.recovery
-    found = [recovery.odds_bound(at, factor) for factor in FACTORS]
-    return [f"{number(each.low)} – {number(each.high)}" for each in found]
+    bounds = [recovery.odds_bound(at, factor) for factor in FACTORS]
+    return [f"{number(interval.low)} – {number(interval.high)}" for interval in bounds]

@@ -58,9 +58,9 @@ def as_comparison_page(comparison: Comparison) -> str:
     counts, names = first.counts, list(comparison.evaluations)
     metrics = dict.fromkeys([comparison.rank_by, *(d.metric for d in comparison.differences)])
     turning = [m for m in metrics if comparison.difference(m).depends_on_prevalence]
-    told = told_by(comparison.difference(comparison.rank_by))
+    reason = told_by(comparison.difference(comparison.rank_by))
     # What the order would be at another share matters only where the share is free to move.
-    swept = [] if told or first.basis.determined_by else [comparison.rank_by, *turning]
+    swept = [] if reason or first.basis.determined_by else [comparison.rank_by, *turning]
     return load_template("comparison.html.jinja").render(
         names=names,
         verdict=verdict_words(comparison),
@@ -87,8 +87,8 @@ def as_comparison_page(comparison: Comparison) -> str:
         open=first.unknowns.range_only,
         curves=BANDS.format(level_words(comparison)) if first.unknowns.range_only else "recovered",
         ranged=first.shares.unlabeled_prevalence_interval is not None,
-        fixed=[] if told else [metric_title(m) for m in metrics if m not in turning],
-        told=TOLD.get(told, ""),
+        fixed=[] if reason else [metric_title(m) for m in metrics if m not in turning],
+        told=TOLD.get(reason, ""),
         **draw_both_curves(comparison.evaluations),
         colours=COLOURS,
         version=__version__,
@@ -127,11 +127,11 @@ def _same_work(comparison: Comparison) -> list[tuple[str, Markup]]:
 
 def draw_bars(comparison: Comparison, *, same_workload: bool) -> Markup:
     """Draw how much each model lacks to the best, with its interval, and 0."""
-    found = comparison.leaderboard(same_workload=same_workload)
-    gaps = [s.behind.difference for s in found if s.behind is not None]
+    standings = comparison.leaderboard(same_workload=same_workload)
+    gaps = [s.behind.difference for s in standings if s.behind is not None]
     ends = [v for g in gaps for v in (g.low, g.high, 0.0) if np.isfinite(v)] or [0.0]
     room = ROOM * (max(ends) - min(ends)) or ROOM
-    bottom = TOP + STEP * len(found)
+    bottom = TOP + STEP * len(standings)
     across = Scale(min(ends) - room, max(ends) + room, LEFT, RIGHT)
     parts = draw_axes(across, Scale(0, 1, bottom, TOP), "the best less this model", "", bottom + 44)
     zero = write_place(across(0.0))
@@ -141,7 +141,7 @@ def draw_bars(comparison: Comparison, *, same_workload: bool) -> Markup:
         )
     )
     names = list(comparison.evaluations)
-    for place, standing in enumerate(found):
+    for place, standing in enumerate(standings):
         y, k = TOP + STEP * (place + 0.5), names.index(standing.name)
         parts.append(
             Markup('<text x="{}" y="{}" class="end">{}</text>').format(LEFT - 18, y + 4, k + 1)
@@ -176,7 +176,7 @@ def draw_across_shares(comparison: Comparison, metric: str) -> Markup:
     values = comparison.across_shares(metric)
     shares = 100 * values.pop("unlabeled_prevalence")
     best = comparison.leaderboard(metric)[0].name
-    gaps = {name: values[best] - found for name, found in values.items() if name != best}
+    gaps = {name: values[best] - curve for name, curve in values.items() if name != best}
     every = np.concatenate([*gaps.values(), [0.0]])
     low, high = float(np.nanmin(every)), float(np.nanmax(every))
     room = ROOM * (high - low) or ROOM
@@ -228,6 +228,8 @@ def draw_curves(
             parts.append(_band(across, up, display.from_evaluation(evaluation), place))
             continue
         curve = evaluation.curve
+        if x == "fpr" and len(evaluations) == 1 and evaluation.recovery.roc_band is not None:
+            parts.append(_band(across, up, RocDisplay.from_evaluation(evaluation), place))
         points = np.clip([getattr(curve, x), getattr(curve, y)], 0.0, 1.0)
         if y == "precision":  # there is none where nothing is flagged
             points = points[:, np.argsort(points[0], kind="stable")]

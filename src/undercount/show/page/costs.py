@@ -24,27 +24,27 @@ def draw_costs(curve: CostCurve) -> list[tuple[str, Markup]]:
     """Draw cost and net benefit against the rows flagged, with bands, beside none and all."""
     levels = {"flag none": curve.none, "flag all": curve.everything}
     levels = {words: level for words, level in levels.items() if math.isfinite(level)}
-    found = [("Cost a row", _figure(curve.flagged, curve.points, levels, "cost a row"))]
+    figures = [("Cost a row", _figure(curve.flagged, curve.points, levels, "cost a row"))]
     if curve.benefits:
         drawn = _figure(curve.flagged, curve.benefits, {"flag none": 0.0}, "net benefit")
-        found.append(("Net benefit", drawn))
-    return found
+        figures.append(("Net benefit", drawn))
+    return figures
 
 
 def _figure(
     flagged: FloatArray, points: Sequence[Estimate], levels: dict[str, float], name: str
 ) -> Markup:
     value, low, high = (
-        np.array([getattr(each, part) for each in points]) for part in ("value", "low", "high")
+        np.array([getattr(point, part) for point in points]) for part in ("value", "low", "high")
     )
     ends = [*low[np.isfinite(low)], *high[np.isfinite(high)], *levels.values()]
     room = 0.05 * (max(ends) - min(ends)) or 0.05
     across = Scale(0.0, float(flagged[-1]), LEFT, RIGHT)
     up = Scale(min(ends) - room, max(ends) + room, BOTTOM, TOP)
     parts = draw_axes(across, up, "rows flagged", name, HEIGHT)
-    there, valued = np.isfinite(low) & np.isfinite(high), np.isfinite(value)
-    x = across(flagged[there])
-    around = [_places(x, up(high[there])), _places(x[::-1], up(low[there])[::-1])]
+    finite, valued = np.isfinite(low) & np.isfinite(high), np.isfinite(value)
+    x = across(flagged[finite])
+    around = [_places(x, up(high[finite])), _places(x[::-1], up(low[finite])[::-1])]
     parts.append(BAND.format(" ".join(around)))
     if valued.any():  # else a range alone is known
         parts.append(LINE.format(_places(across(flagged[valued]), up(value[valued]))))

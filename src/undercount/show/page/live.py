@@ -18,11 +18,7 @@ from undercount.infer.sensitivity import AREAS
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import POINT_METRICS, Evaluation
 from undercount.show.document import N_POINTS, plain
-from undercount.show.text import (
-    main_row,
-    share_doubt_words,
-    support_words,
-)
+from undercount.show.text import main_row, share_doubt_words, support_words
 from undercount.show.verdict_words import condition_form, condition_words
 
 # Digits of thresholds on the page, more only where two scores would become one; and of weights.
@@ -80,7 +76,12 @@ def script_facts() -> dict[str, dict[str, Any]]:
 def fixed_words(evaluations: Sequence[Evaluation]) -> str:
     """Say why the sliders are off: the script repeats intervals of independent rows alone."""
     source = next(
-        (each.basis.determined_by for each in evaluations if each.basis.determined_by), ""
+        (
+            evaluation.basis.determined_by
+            for evaluation in evaluations
+            if evaluation.basis.determined_by
+        ),
+        "",
     )
     if source:
         return (
@@ -88,7 +89,7 @@ def fixed_words(evaluations: Sequence[Evaluation]) -> str:
             "this page has their numbers for the reported threshold alone. Evaluate again for "
             "another threshold."
         )
-    if any(each.recovery.clusters is not None for each in evaluations):
+    if any(evaluation.recovery.clusters is not None for evaluation in evaluations):
         return (
             "The sliders are off: rows come in clusters, and this page has their intervals for "
             "the reported threshold and assumptions alone. Evaluate again for others."
@@ -174,7 +175,7 @@ def own_bands(evaluation: Evaluation, threshold: float) -> dict[str, dict[str, l
             name: [evaluation.estimate(name, float(counts.score[places[k]])) for k in read]
             for name in ("recall", "precision")
         }
-    return {name: _band(ends[read] + 1, each) for name, each in estimates.items()}
+    return {name: _band(ends[read] + 1, band) for name, band in estimates.items()}
 
 
 def _curve_places(evaluation: Evaluation, threshold: float) -> tuple[Any, Any]:
@@ -191,12 +192,12 @@ def _curve_places(evaluation: Evaluation, threshold: float) -> tuple[Any, Any]:
 
 def _band(places: Any, estimates: list[Estimate]) -> dict[str, list[float | int]]:
     """Return limits where they exist: no interval is made where nothing was reviewed."""
-    there = [
-        (int(place), _shorten(each.low), _shorten(each.high))
-        for place, each in zip(places, estimates, strict=True)
-        if np.isfinite(each.low) and np.isfinite(each.high)
+    parts = [
+        (int(place), _shorten(estimate.low), _shorten(estimate.high))
+        for place, estimate in zip(places, estimates, strict=True)
+        if np.isfinite(estimate.low) and np.isfinite(estimate.high)
     ]
-    return {name: [row[k] for row in there] for k, name in enumerate(("at", "low", "high"))}
+    return {name: [row[k] for row in parts] for k, name in enumerate(("at", "low", "high"))}
 
 
 def _student_quantiles(evaluation: Evaluation, size: float) -> list[list[float]]:
@@ -218,8 +219,13 @@ def _top_lead(evaluation: Evaluation) -> dict[str, Any] | None:
     row = main_row(evaluation)
     if evaluation.top is None or row is None or row.top is None:
         return None
-    found = row.estimate
-    values = {"naive": row.naive, "value": found.value, "low": found.low, "high": found.high}
+    estimate = row.estimate
+    values = {
+        "naive": row.naive,
+        "value": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+    }
     return {
         "place": place_words(None, row.top),
         **{name: plain(value) for name, value in values.items()},
@@ -296,8 +302,8 @@ def _split_cells(counts: ScoreCounts, cuts: list[float]) -> list[Table]:
 
 def _coarsen(table: Table, n_bins: int) -> Table:
     """Merge cells that hold rows into at most `n_bins`; of empty ones the last is left."""
-    held = np.add.reduce(table.classes) > 0
-    return coarsen(table.part(held), n_bins) if held.any() else table.part(slice(-1, None))
+    filled = np.add.reduce(table.classes) > 0
+    return coarsen(table.part(filled), n_bins) if filled.any() else table.part(slice(-1, None))
 
 
 def _shorten_scores(scores: Any) -> list[float | None]:

@@ -35,17 +35,17 @@ def _tighten(part: str, *, code: bool) -> str:
 
 def _parts(text: str) -> list[tuple[str, bool]]:
     """Split a script into code and what must stay as it is: strings, templates, expressions."""
-    found: list[tuple[str, bool]] = []
+    parts: list[tuple[str, bool]] = []
     start = place = 0
     while place < len(text):
         literal = _LITERAL.match(text, place)
         end = _template_end(text, place) if text[place] == "`" else literal.end() if literal else 0
         if end:
-            found += [(text[start:place], True), (text[place:end], False)]
+            parts += [(text[start:place], True), (text[place:end], False)]
             start = place = end
         else:
             place += 1
-    return [*found, (text[start:], True)]
+    return [*parts, (text[start:], True)]
 
 
 def _template_end(text: str, place: int) -> int:

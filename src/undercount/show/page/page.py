@@ -21,7 +21,7 @@ from undercount.infer.metric_name import place_words
 from undercount.infer.metric_row import MetricRow
 from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation
-from undercount.read.requirement import WORST_FIRST, Outcome
+from undercount.read.require.requirement import WORST_FIRST, Outcome
 from undercount.show.costs import cost_table, cost_words
 from undercount.show.document import as_document
 from undercount.show.page.costs import draw_costs
@@ -40,7 +40,6 @@ from undercount.show.spoken import metric_title, number, title
 from undercount.show.text import (
     ANSWERS,
     SAMPLING,
-    both_answers,
     bound_words,
     hidden_words,
     labels_words,
@@ -53,12 +52,7 @@ from undercount.show.text import (
     value_words,
     weakest_link,
 )
-from undercount.show.verdict_words import (
-    change_words,
-    judged_words,
-    light_words,
-    outcome_words,
-)
+from undercount.show.verdict_words import change_words, judged_words, light_words, outcome_words
 
 # The palette has five colours that people with colour blindness tell apart.
 MOST_MODELS = 5
@@ -90,8 +84,9 @@ def as_page(
     thresholds = [start_threshold(evaluation) for evaluation in evaluations]
     tables = [page_rows(*pair) for pair in zip(evaluations, thresholds, strict=True)]
     # The answer that does not lead, beside the one that does.
-    other = _other_answer(first)
-    beside = {} if other is None else {r.metric: a[other] for r, a in both_answers(first)}
+    review = first.basis.review
+    other = None if review is None else review.other_answer
+    beside = {} if other is None else {r.metric: a[other] for r, a in first.both_answers}
     return load_template("page.html.jinja").render(
         names=[evaluation.name for evaluation in evaluations],
         identity=identity,
@@ -233,28 +228,20 @@ def _lead(evaluation: Evaluation) -> dict[str, str]:
 
 def _requirements(evaluations: Sequence[Evaluation]) -> list[tuple[str, Outcome, str]]:
     """Return what was found of the requirements of all models, the worst first."""
-    found = [(each.name, *words) for each in evaluations for words in outcome_words(each)]
-    return sorted(found, key=lambda each: WORST_FIRST.index(each[1]))
-
-
-def _other_answer(evaluation: Evaluation) -> str | None:
-    """Return which answer stands beside the headline; not one that a test has found wrong."""
-    review = evaluation.basis.review
-    if review is None or len(review.answers) < 2:  # noqa: PLR2004 - nothing stands beside it
-        return None
-    if review.labels == "random":
-        return "any"
-    return None if review.found is not None and review.found.rejected else "random"
+    outcomes = [(each.name, *words) for each in evaluations for words in outcome_words(each)]
+    return sorted(outcomes, key=lambda each: WORST_FIRST.index(each[1]))
 
 
 def _reviewed(evaluation: Evaluation) -> dict[str, Any] | None:
     """Return both answers of reviews, and what the labels look like."""
-    answers = both_answers(evaluation)
+    answers = evaluation.both_answers
     if not answers:
         return None
     return {
         "kinds": [ANSWERS[kind] for kind in answers[0][1]],
-        "rows": [(title(row), [value_words(e) for e in found.values()]) for row, found in answers],
+        "rows": [
+            (title(row), [value_words(e) for e in answer.values()]) for row, answer in answers
+        ],
         "labels": labels_words(evaluation),
         "lacking": lacking_words(evaluation),
     }
@@ -274,11 +261,11 @@ def _elsewhere(evaluation: Evaluation) -> list[MetricRow]:
 
 
 def _row(row: MetricRow) -> dict[str, str]:
-    found = row.estimate
+    estimate = row.estimate
     return {
         "title": title(row),
         "naive": number(row.naive),
-        "value": "" if found.range_only else number(found.value),
+        "value": "" if estimate.range_only else number(estimate.value),
         "range": _range(row),
         "least": bound_words(row),
         "needs": needs_words(row),
@@ -290,17 +277,17 @@ def _bar(row: MetricRow, beside: Estimate | None) -> dict[str, Any]:
 
     `beside` is the other answer of reviews, if there are two.
     """
-    found = row.estimate
-    exists, bounded = not math.isnan(found.value), row.lower_bound is not None
-    ranged = exists or found.range_only
+    estimate = row.estimate
+    exists, bounded = not math.isnan(estimate.value), row.lower_bound is not None
+    ranged = exists or estimate.range_only
     leads, follows = _answer(row)
     return {
         "metric": row.metric,
         "title": metric_title(row.metric),
         "naive": _place(row.naive),
-        "value": _place(found.value),
-        "low": _place(found.low),
-        "high": _place(found.high),
+        "value": _place(estimate.value),
+        "low": _place(estimate.low),
+        "high": _place(estimate.high),
         "least": _place(row.lower_bound),
         "beside": None
         if beside is None or math.isnan(beside.value)

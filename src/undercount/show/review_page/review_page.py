@@ -23,15 +23,15 @@ from undercount.infer.reviews.intervals import BEYOND, OPEN
 from undercount.infer.reviews.stratum_shares import LEAST_WEIGHT, MOST_WEIGHT, PRIOR_POSITIVES
 from undercount.infer.reviews.verdicts import EVEN, MOST, SHIFT, SLOPE, working_posterior
 from undercount.metric_facts import FACTS, SCALE_RANGES
-from undercount.read.plan_rows import RowPlan
-from undercount.read.review_goals import metric_of
+from undercount.read.plan.goals import metric_of
+from undercount.read.plan.review_plan import ReviewPlan
 from undercount.show.page.page import embed_json, policy_hash
 from undercount.show.plan import goal_title
 from undercount.show.spoken import half_width_words
 
-SCRIPTS = ("estimates.js", "answering.js")
+ANSWERING_SCRIPTS = ("estimates.js", "answering.js")
 # Metrics that are shown beside the goals.
-BESIDE = ("precision", "recall", "f1")
+BESIDE_GOALS = ("precision", "recall", "f1")
 # What the script's arithmetic shares with the library's.
 PRIOR = {
     "positives": PRIOR_POSITIVES, "weights": [LEAST_WEIGHT, MOST_WEIGHT],
@@ -39,15 +39,15 @@ PRIOR = {
     "beyond": BEYOND, "times": TIMES_LEFT, "counted": MOST_COUNTED,
 }  # fmt: skip
 # Cells that the page carries at most; more are merged, and the page says so.
-MOST_CELLS = 4096
+MOST_PAGE_CELLS = 4096
 
 
-def write_review_page(plan: RowPlan, path: str | Path) -> None:
+def write_review_page(plan: ReviewPlan, path: str | Path) -> None:
     """Write the page, whole or not at all."""
     write_text(path, as_review_page(plan))
 
 
-def as_review_page(plan: RowPlan) -> str:
+def as_review_page(plan: ReviewPlan) -> str:
     """Return the page; whatever a user's columns hold stays text."""
     style, script = _read("style.css"), _script()
     facts = review_facts(plan)
@@ -58,7 +58,7 @@ def as_review_page(plan: RowPlan) -> str:
     return environment.from_string(_read("page.html.jinja")).render(
         cases=len(plan.sheet.case),
         goals=[goal["title"] for goal in facts["goals"]],
-        level=f"{100 * plan.prices.confidence_level:g}",
+        level=f"{100 * plan.widths.confidence_level:g}",
         plan=plan.sheet.plan,
         version=__version__,
         prices=_prices(plan),
@@ -71,7 +71,7 @@ def as_review_page(plan: RowPlan) -> str:
     )
 
 
-def review_facts(plan: RowPlan) -> dict[str, Any]:
+def review_facts(plan: ReviewPlan) -> dict[str, Any]:
     """Return what the script needs: the cases, the cells of all rows, and the goals."""
     sheet, design = plan.sheet, plan.design
     counts, merged = page_counts(plan)
@@ -83,8 +83,8 @@ def review_facts(plan: RowPlan) -> dict[str, Any]:
     return {
         # A further round may have the plan's name, and gives numbers of cases to other rows.
         "store": f"{sheet.plan}-{hashlib.sha256(text.encode()).hexdigest()[:12]}",
-        "level": plan.prices.confidence_level,
-        "normal": float(ndtri((1 + plan.prices.confidence_level) / 2)),
+        "level": plan.widths.confidence_level,
+        "normal": float(ndtri((1 + plan.widths.confidence_level) / 2)),
         "goals": [_goal(plan, name) for name in page_goals(plan)],
         "row": sheet.row.tolist(),
         "stratum": sheet.stratum.tolist(),
@@ -94,7 +94,7 @@ def review_facts(plan: RowPlan) -> dict[str, Any]:
         "place": np.minimum(place, len(counts.score) - 1).tolist(),
         "n_unlabeled": design.n_unlabeled.tolist(),
         "head": 0 if threshold is None else counts.head_cells(threshold).stop,
-        "prior": PRIOR | {"extra": part_more((1 - plan.prices.confidence_level) / 2)},
+        "prior": PRIOR | {"extra": part_more((1 - plan.widths.confidence_level) / 2)},
         "merged": merged,
         "cells": {
             "positive": counts.positive.tolist(),
@@ -106,7 +106,7 @@ def review_facts(plan: RowPlan) -> dict[str, Any]:
     }
 
 
-def _prices(plan: RowPlan) -> list[dict[str, Any]]:
+def _prices(plan: ReviewPlan) -> list[dict[str, Any]]:
     """Return what each number of reviews buys, as words and as points of a line, by goal."""
     budgets = sorted(plan.expected)
     made = []
@@ -122,26 +122,26 @@ def _prices(plan: RowPlan) -> list[dict[str, Any]]:
     return made
 
 
-def page_counts(plan: RowPlan) -> tuple[ScoreCounts, bool]:
+def page_counts(plan: ReviewPlan) -> tuple[ScoreCounts, bool]:
     """Return the cells by which `evaluate` will read the verdicts, or fewer if they are many."""
     design = plan.design
     knots = [*design.edges, *([] if design.threshold is None else [design.threshold])]
     table = insert_knots(merge_bare(plan.counts.table, knots), knots)
     counts = ScoreCounts.from_table(table, plan.counts.squared_weight)
-    if len(counts.score) <= MOST_CELLS:
+    if len(counts.score) <= MOST_PAGE_CELLS:
         return counts, False
     from undercount.count.counts_file import align_counts  # noqa: PLC0415 - DuckDB, rarely needed
 
-    fine = counts.coarsened(MOST_CELLS // 2).score
+    fine = counts.coarsened(MOST_PAGE_CELLS // 2).score
     return align_counts(plan.counts, [*fine, *knots]), True
 
 
-def page_goals(plan: RowPlan) -> list[str]:
+def page_goals(plan: ReviewPlan) -> list[str]:
     """Return the metrics that the page follows: those at the threshold, and the prevalence."""
     metrics = dict.fromkeys(map(metric_of, plan.design.goal))  # of a difference the first model's
     found = [name for name in metrics if _followed(name)]
     if plan.design.threshold is not None:
-        found += [name for name in BESIDE if name not in found]
+        found += [name for name in BESIDE_GOALS if name not in found]
     return [*found, *(["prevalence"] if "prevalence" not in found else [])]
 
 
@@ -149,10 +149,10 @@ def _followed(name: str) -> bool:
     return name == "prevalence" or FACTS[name].family == "threshold"
 
 
-def _goal(plan: RowPlan, name: str) -> dict[str, Any]:
+def _goal(plan: ReviewPlan, name: str) -> dict[str, Any]:
     scale = "logit" if name == "prevalence" else FACTS[name].scale
     least, most = SCALE_RANGES[scale]
-    ends = [least, most if np.isfinite(most) else max(2 * plan.prices.value.get(name, 1.0), 1.0)]
+    ends = [least, most if np.isfinite(most) else max(2 * plan.widths.value.get(name, 1.0), 1.0)]
     bounds = (0.0, 1.0) if name == "prevalence" else FACTS[name].range
     return {
         "name": name,
@@ -170,6 +170,6 @@ def _read(name: str) -> str:
 
 def _script() -> str:
     """Return the script's parts as one, whose names stay inside, without comments and indents."""
-    parts = "".join(map(_read, SCRIPTS))
+    parts = "".join(map(_read, ANSWERING_SCRIPTS))
     parts = re.sub(r"(?m)(^|\s)//.*$|^ +", "", parts)
     return f'"use strict";\n(() => {{\n{parts}}})();\n'

@@ -90,41 +90,43 @@ def pool_shares(
     if not own:
         return PooledShares({}, dict.fromkeys(others, overall), overall, 0.0)
     z = float(ndtri((1 + confidence_level) / 2))
-    value, down, up = np.array([_on_log_odds(each, z) for each in own.values()]).T
+    value, down, up = np.array([_on_log_odds(estimate, z) for estimate in own.values()]).T
     noise = np.array([CHANCE / labels[name] for name in own])
     between = spread_between(value, noise)
     weight = 1 / (noise + between)
     centre, of_centre = float(weight @ value / weight.sum()), 1 / float(weight.sum())
     drawn = noise / (noise + between)
     places = expit(centre + (1 - drawn) * (value - centre)).tolist()
-    made = {
+    pooled = {
         name: replace(
-            found, value=place, low=min(found.low, place), high=max(found.high, place),
+            alone, value=place, low=min(alone.low, place), high=max(alone.high, place),
             needs=NEEDS, method="pooled",
         )
-        for (name, found), place in zip(own.items(), places, strict=True)
+        for (name, alone), place in zip(own.items(), places, strict=True)
     }  # fmt: skip
     # The centre is no better known than a segment of the middle; one without labels spreads too.
     sides = [math.sqrt(float(weight @ side**2) * of_centre) for side in (down, up)]
     unseen = [math.sqrt(side**2 + between) for side in sides]
-    made |= dict.fromkeys(others, _estimate(centre, unseen, z, confidence_level))
+    pooled |= dict.fromkeys(others, _estimate(centre, unseen, z, confidence_level))
     middle = _estimate(centre, sides, z, confidence_level)
     if overall.low <= 0:  # scores that leave a share of 0 possible do so of every segment unseen
         middle = replace(middle, low=0.0)
-        made |= {name: replace(made[name], low=0.0) for name in others}
+        pooled |= {name: replace(pooled[name], low=0.0) for name in others}
     kept = (1 - drawn).tolist()
-    known = {
+    shrunk = {
         name: LabelPart(*part)
         for name, part in zip(own, zip(noise.tolist(), kept, strict=True), strict=True)
     }
-    return PooledShares(dict(own), made, middle, math.sqrt(between), known)
+    return PooledShares(dict(own), pooled, middle, math.sqrt(between), shrunk)
 
 
 def _on_log_odds(found: Estimate, z: float) -> tuple[float, float, float]:
     """Return the log odds of a share and their error to either side."""
     value = float(np.clip(found.value, SMALLEST, 1 - SMALLEST))
     low, high = max(min(found.low, value), SMALLEST), min(max(found.high, value), 1 - SMALLEST)
-    down, up = (float(each) / z for each in (logit(value) - logit(low), logit(high) - logit(value)))
+    down, up = (
+        float(distance) / z for distance in (logit(value) - logit(low), logit(high) - logit(value))
+    )
     return float(logit(value)), max(down, SMALLEST), max(up, SMALLEST)
 
 

@@ -1,0 +1,1 @@
+"""Labels that stand for positives, each for as many as an assumption says."""

@@ -1,0 +1,1 @@
+"""Requirements: words such as "precision >= 0.7", judged on evaluations and comparisons."""
