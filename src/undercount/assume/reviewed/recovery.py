@@ -14,8 +14,10 @@ from undercount.assume.base import (
     PlanWords,
     Recovery,
     ReviewFacts,
+    Unknowns,
     estimate_top,
 )
+from undercount.assume.random_labels.hidden_share import Models, ShareLimits
 from undercount.assume.random_labels.recovery import (
     clustered_design,
     label_checks,
@@ -139,16 +141,12 @@ class ReviewedRecovery(Recovery):
         own = not reviewed.audited and reviewed.crossed is None
         return reviewed.reviews if own and drawn_alike else None
 
-    @property
-    def share(self) -> Estimate:
-        """The share of positives among the unlabeled rows that verdicts tell."""
-        return self.reviewed.share()
-
     def take(self, used: ScoredRows, place: IntArray, target: Target) -> "ReviewedRecovery":
         """Return the recovery of some of the rows, which are a part of these."""
         used = used.keeping_apart(self.reviewed.reviews.knots)
         reviewed = self.reviewed.take(used, place, target)
-        return replace(self, used=used, reviewed=reviewed, target=target)
+        known = known_by_verdicts({"": used.counts}, reviewed)
+        return replace(self, used=used, unknowns=known, reviewed=reviewed, target=target)
 
     def measure(self, at: MetricAt, counts: ScoreCounts) -> Estimate:
         """Estimate one metric, as the headline does."""
@@ -430,3 +428,14 @@ class AuditedPairing(ReviewedPairing):
     def workload(self) -> Workload | None:
         """Return what the audit tells of as many flagged rows."""
         return self._workload()
+
+
+def known_by_verdicts(models: Models, reviewed: ReviewAnswers) -> Unknowns:
+    """Take the share of hidden positives from reviewed rows; limits rest on random labels."""
+    source = f"{reviewed.n_answered:,} {'audited' if reviewed.audited else 'reviewed'} rows"
+    limits, shares = ShareLimits.of(models, reviewed.confidence_level), reviewed.shares()
+    # What verdicts leave possible, no limit that supposes random labels rules out.
+    span, share = shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence
+    most = share if span is None else max(share, span.high)
+    largest, bound, area = (max(limit, most) for limit in limits.shown(1.0))
+    return Unknowns(shares, source, largest, bound, area)
