@@ -53,7 +53,7 @@ from undercount.infer.metric_row import MetricRow
 from undercount.infer.mixture import Target, design_of
 from undercount.infer.reviews.intervals import ReviewedMetrics
 from undercount.infer.reviews.verdicts import AuditedCells, CrossedCells, IntArray, Reviews
-from undercount.infer.scored_rows import ScoredRows
+from undercount.infer.scored_rows import UNLABELED, RecountableRows, ScoredRows
 from undercount.infer.workload import WORKLOAD_METRICS, CutModels, Workload, cut_models
 
 FAIR = "Are the labelled positives a fair sample of all positives?"
@@ -270,6 +270,15 @@ class AuditedRecovery(ReviewedRecovery):
     Assumes: the known rows are a random sample of all rows, and right.
     Wrong when: somebody chose which rows to look at, by their score say.
     """
+
+    @property
+    def label_chances(self) -> FloatArray | None:
+        """One for verified rows and none for others, of independent rows without weights."""
+        rows = self.used.recount
+        alone = self.clusters is None and not self.counts.weighted
+        if not alone or not isinstance(rows, RecountableRows):
+            return None
+        return np.where(rows.labels == UNLABELED, 0.0, 1.0)
 
     @cached_property
     def basis(self) -> Basis:
