@@ -99,6 +99,22 @@ def test_evidence_is_a_mean_of_likelihood_ratios():
     assert found[0] == pytest.approx(1 + (ratio - 1) / 26, rel=1e-2)
 
 
+@pytest.mark.parametrize("change", [1.0, 0.3])
+def test_the_alarm_follows_verified_rows(change):
+    rng = np.random.default_rng(9)
+    day, truth, score = draw(rng, change)
+    # More rows are verified in the second half, of both classes.
+    known = rng.random(len(day)) < np.where(day >= 180, 0.8, 0.4)
+    found = uc.monitor(
+        score, observed=FIRST + day, label=np.where(known, truth, np.nan), threshold=CUT,
+        assume=uc.RandomAudit(), baseline="2024-06",
+    )  # fmt: skip
+    assert bool(found.alarm.fell) is (change < 1)
+    assert found.alarm.rose == ""
+    flagged = (score >= CUT) & (day < 182)
+    assert found.alarm.baseline.low < truth[flagged].mean() < found.alarm.baseline.high
+
+
 def test_labels_that_were_sampled_separately_raise_no_alarm():
     rng = np.random.default_rng(6)
     day, truth, score = draw(rng)

@@ -84,8 +84,8 @@ def monitor(
     assume : Assumption, optional
         How the labels came about, as in `evaluate`. Under any but `DelayedLabels` labels are all
         here: each period of `observed` is evaluated as a segment. The alarm follows the labels of
-        flagged rows, if each row has a known chance of one (random labels, known chances), and not
-        verdicts.
+        flagged rows, if each row has a known chance of one (random labels, known chances, a random
+        audit), and not reviews.
     unlabeled : number, optional
         Value in `label` that means unlabeled.
     until : date, optional

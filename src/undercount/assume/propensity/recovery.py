@@ -1,8 +1,8 @@
 """Rows whose labels were given with chances of their own, with every question they answer."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import cast
+from typing import Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from undercount.checks.fair_sample import (
 )
 from undercount.curve import FloatArray
 from undercount.errors import Check
+from undercount.infer.mixture import Target
+from undercount.infer.scored_rows import ScoredRows
 
 LIGHTS = {
     "given": "if the chances of a label are right",
@@ -82,6 +84,11 @@ class ChancesRecovery(StandingRecovery):
     def usable(self) -> NDArray[np.bool_] | None:
         """Which of the rows that were given are old enough; None: all."""
         return None if self.chances.late is None else self.chances.late.usable_
+
+    def take(self, used: ScoredRows, place: NDArray[np.intp], target: Target) -> Self:
+        """Return the recovery of some of the rows, which are a part of these."""
+        every = None if self.of_every_row is None else self.of_every_row[place]
+        return replace(super().take(used, place, target), of_every_row=every)
 
     @property
     def label_chances(self) -> FloatArray | None:

@@ -50,6 +50,7 @@ from undercount.infer.resampled import (
     resample_calculation,
     share_interval,
 )
+from undercount.infer.scored_rows import ScoredRows
 from undercount.infer.sensitivity import AREAS
 from undercount.prevalence.consensus.doubts import Doubt, find_doubt
 from undercount.prevalence.low_end import SCORES_ALONE, lower_end
@@ -137,6 +138,17 @@ confidence_level, random_state, prevalence_interval, n_resamples, progress
         asked = named_values[0], target, confidence_level
         found[name] = _as_given(models, shares, *asked, limits, warned)
     return found
+
+
+def known_of_part(
+    used: ScoredRows, share: Estimate, target: Target, confidence_level: float
+) -> Unknowns:
+    """Return what is known of some of the rows, whose share follows from that of all."""
+    counts = used.counts_for_share("single-sample")
+    known = shared_share(
+        {"": counts}, unlabeled_prevalence=share, target=target, confidence_level=confidence_level
+    )
+    return known[""]
 
 
 def _check_request(kind: str | None, estimator: Any) -> None:

@@ -6,11 +6,14 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from undercount.assume.base import Assumption, Unknowns, Wanted
-from undercount.assume.random_labels.hidden_share import Models, ShareLimits
+from undercount.assume.base import Assumption, Wanted
 from undercount.assume.reviewed.answers import Labels, ReviewAnswers
 from undercount.assume.reviewed.differences import plan_model
-from undercount.assume.reviewed.recovery import AuditedRecovery, ReviewedRecovery
+from undercount.assume.reviewed.recovery import (
+    AuditedRecovery,
+    ReviewedRecovery,
+    known_by_verdicts,
+)
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, check_choice, check_flag, named
 from undercount.infer.reviews.sheet import as_reviews
@@ -215,17 +218,8 @@ def _recoveries(
 ) -> dict[str, ReviewedRecovery]:
     counts = {name: model.counts for name, model in models.items()}
     return {
-        name: kind(models[name], _unknowns(counts, each), each.target, each.confidence_level, each)
+        name: kind(
+            models[name], known_by_verdicts(counts, each), each.target, each.confidence_level, each
+        )
         for name, each in reviewed.items()
     }
-
-
-def _unknowns(models: Models, reviewed: ReviewAnswers) -> Unknowns:
-    """Take the share of hidden positives from reviewed rows; limits rest on random labels."""
-    source = f"{reviewed.n_answered:,} {'audited' if reviewed.audited else 'reviewed'} rows"
-    limits, shares = ShareLimits.of(models, reviewed.confidence_level), reviewed.shares()
-    # What verdicts leave possible, no limit that supposes random labels rules out.
-    span, share = shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence
-    most = share if span is None else max(share, span.high)
-    largest, bound, area = (max(limit, most) for limit in limits.shown(1.0))
-    return Unknowns(shares, source, largest, bound, area)

@@ -14,8 +14,10 @@ from undercount.assume.base import (
     PlanWords,
     Recovery,
     ReviewFacts,
+    Unknowns,
     estimate_top,
 )
+from undercount.assume.random_labels.hidden_share import Models, ShareLimits
 from undercount.assume.random_labels.recovery import (
     clustered_design,
     label_checks,
@@ -51,7 +53,7 @@ from undercount.infer.metric_row import MetricRow
 from undercount.infer.mixture import Target, design_of
 from undercount.infer.reviews.intervals import ReviewedMetrics
 from undercount.infer.reviews.verdicts import AuditedCells, CrossedCells, IntArray, Reviews
-from undercount.infer.scored_rows import ScoredRows
+from undercount.infer.scored_rows import UNLABELED, RecountableRows, ScoredRows
 from undercount.infer.workload import WORKLOAD_METRICS, CutModels, Workload, cut_models
 
 FAIR = "Are the labelled positives a fair sample of all positives?"
@@ -139,16 +141,12 @@ class ReviewedRecovery(Recovery):
         own = not reviewed.audited and reviewed.crossed is None
         return reviewed.reviews if own and drawn_alike else None
 
-    @property
-    def share(self) -> Estimate:
-        """The share of positives among the unlabeled rows that verdicts tell."""
-        return self.reviewed.share()
-
     def take(self, used: ScoredRows, place: IntArray, target: Target) -> "ReviewedRecovery":
         """Return the recovery of some of the rows, which are a part of these."""
         used = used.keeping_apart(self.reviewed.reviews.knots)
         reviewed = self.reviewed.take(used, place, target)
-        return replace(self, used=used, reviewed=reviewed, target=target)
+        known = known_by_verdicts({"": used.counts}, reviewed)
+        return replace(self, used=used, unknowns=known, reviewed=reviewed, target=target)
 
     def measure(self, at: MetricAt, counts: ScoreCounts) -> Estimate:
         """Estimate one metric, as the headline does."""
@@ -272,6 +270,15 @@ class AuditedRecovery(ReviewedRecovery):
     Assumes: the known rows are a random sample of all rows, and right.
     Wrong when: somebody chose which rows to look at, by their score say.
     """
+
+    @property
+    def label_chances(self) -> FloatArray | None:
+        """One for verified rows and none for others, of independent rows without weights."""
+        rows = self.used.recount
+        alone = self.clusters is None and not self.counts.weighted
+        if not alone or not isinstance(rows, RecountableRows):
+            return None
+        return np.where(rows.labels == UNLABELED, 0.0, 1.0)
 
     @cached_property
     def basis(self) -> Basis:
@@ -430,3 +437,14 @@ class AuditedPairing(ReviewedPairing):
     def workload(self) -> Workload | None:
         """Return what the audit tells of as many flagged rows."""
         return self._workload()
+
+
+def known_by_verdicts(models: Models, reviewed: ReviewAnswers) -> Unknowns:
+    """Take the share of hidden positives from reviewed rows; limits rest on random labels."""
+    source = f"{reviewed.n_answered:,} {'audited' if reviewed.audited else 'reviewed'} rows"
+    limits, shares = ShareLimits.of(models, reviewed.confidence_level), reviewed.shares()
+    # What verdicts leave possible, no limit that supposes random labels rules out.
+    span, share = shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence
+    most = share if span is None else max(share, span.high)
+    largest, bound, area = (max(limit, most) for limit in limits.shown(1.0))
+    return Unknowns(shares, source, largest, bound, area)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.assume.base import Basis, Recovery, Unknowns, Wanted
-from undercount.assume.random_labels.hidden_share import shared_share
+from undercount.assume.random_labels.hidden_share import known_of_part, shared_share
 from undercount.assume.random_labels.recovery import threshold_checks
 from undercount.assume.standing.deployed import StandingDeployment
 from undercount.assume.standing.labels import LabelWeights, StandingLabels
@@ -61,13 +61,8 @@ class StandingRecovery(Recovery):
     def take(self, used: ScoredRows, place: NDArray[np.intp], target: Target) -> Self:
         """Return the recovery of some of the rows, which are a part of these."""
         standing = self.standing.take(place, target)
-        shares = shared_share(
-            {"": used.counts_for_share("single-sample")},
-            unlabeled_prevalence=standing.share,
-            target=self.target,
-            confidence_level=self.confidence_level,
-        )
-        return replace(self, used=used, unknowns=shares[""], standing=standing, target=target)
+        known = known_of_part(used, standing.share, self.target, self.confidence_level)
+        return replace(self, used=used, unknowns=known, standing=standing, target=target)
 
     def lie_like(self, counts: ScoreCounts, scores: Any = None) -> ScoreCounts:
         """Return counts of these rows whose labelled positives lie as the hidden ones do."""
