@@ -21,7 +21,6 @@ from undercount.assume.propensity.deployed import ChancesDeployment
 
 import undercount as uc
 from undercount.assume.propensity.chances import Chances
-from undercount.assume.random_labels.deployed_differences import DeployedPaired
 from undercount.checks.fair_sample import groups_check
 from undercount.errors import collect_warnings
 from undercount.infer.clusters import ClusterRows, read_clusters
@@ -263,7 +262,7 @@ def cover_differences_there(
                 threshold=THRESHOLD,
                 **ask,
             )
-            paired = DeployedPaired(made.pairing.paired.models, there)
+            paired = made.pairing.paired.there(there)
         found = {name: [] for name in METRICS}
         for level, name in itertools.product(LEVELS, METRICS):
             paired.level = level
