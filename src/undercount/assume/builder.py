@@ -1,5 +1,6 @@
 """Make the assumption that a call states, by an object or by one of its shorthands."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from undercount.assume.base import Assumption
