@@ -500,8 +500,13 @@ def _twice(assumed, metric, **more):
 
 
 # Two sources count positives: found twice by both is more evidence than once. An audit's strata
-# hold ten known rows each, and of twice as many there are twice as many.
-@law("every row twice at half weight = once", VALUE, never=("two sources", "audited"))
+# hold ten known rows each, and of twice as many there are twice as many. Random labels and reviews
+# weigh as much beside each other as their numbers of rows say.
+@law(
+    "every row twice at half weight = once",
+    VALUE,
+    never=("two sources", "reviews, labels random", "audited"),
+)
 def ask_twice(assumed, metric):
     # Of ranges the ends are rightly others.
     return _by_value(_twice(assumed, metric), _table(assumed, metric))

@@ -144,7 +144,7 @@ def _of_verdicts(given: Mapping[str, Any]) -> Assumption:
             argument="audited",
         )
     for name in SHARES:
-        if given.get(name) is not None:
+        if given.get(name) is not None and (audited or name != "prevalence"):
             raise InputError(
                 f"{named('reviews')} tell how many positives are hidden; leave {named(name)} out",
                 argument=name,
@@ -158,7 +158,13 @@ def _of_verdicts(given: Mapping[str, Any]) -> Assumption:
     if audited:
         return RandomAudit(sequential)
     labels = given.get("labels")
-    return Reviewed(reviews, labels=labels, sequential=sequential, sampling=sampling)
+    return Reviewed(
+        reviews,
+        labels=labels,
+        sequential=sequential,
+        sampling=sampling,
+        prevalence=given.get("prevalence"),
+    )
 
 
 def _check_beside_chances(given: Mapping[str, Any]) -> None:

@@ -242,7 +242,7 @@ def test_the_population_is_less_certain_than_these_rows():
 
 
 @pytest.mark.parametrize(
-    "options", [{"prevalence": 0.1}, {"label_frequency": 0.3}, {"label_purity": 0.9}]
+    "options", [{"unlabeled_prevalence": 0.1}, {"label_frequency": 0.3}, {"label_purity": 0.9}]
 )
 def test_shares_beside_reviews_are_refused(options):
     with pytest.raises(uc.InputError, match=f"leave {next(iter(options))} out"):
