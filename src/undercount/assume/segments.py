@@ -122,11 +122,11 @@ class SegmentRecoveries:
         recoveries = {}
         for name, recovery in self.whole.items():
             rows, place = self.parts[name][segment]
-            recoveries[name] = recovery.take(rows, _require_place(place), target)
+            recoveries[name] = recovery.take(rows, require_place(place), target)
         return recoveries
 
 
-def _require_place(place: Places | None) -> Places:
+def require_place(place: Places | None) -> Places:
     """Return which rows a segment has; raise where only counts of it are here."""
     if place is None:
         raise InputError(

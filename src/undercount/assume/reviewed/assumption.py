@@ -1,10 +1,10 @@
 """Verdicts on rows that were drawn to be looked at, as the user says it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, cast
 
-from undercount.assume.base import Assumption, Wanted
+from undercount.assume.base import Assumption, Recovery, Wanted
 from undercount.assume.reviewed.answers import Labels, ReviewAnswers
 from undercount.assume.reviewed.differences import plan_model
 from undercount.assume.reviewed.recovery import (
@@ -12,11 +12,14 @@ from undercount.assume.reviewed.recovery import (
     ReviewedRecovery,
     known_by_verdicts,
 )
+from undercount.assume.segments import SegmentRecoveries, require_place
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, check_choice, check_flag, named, real_number
+from undercount.infer.mixture import Target
 from undercount.infer.reviews.sheet import as_reviews
 from undercount.infer.reviews.verdicts import CrossedCells, Reviews
 from undercount.infer.scored_rows import ScoredRows, reviewed_knots
+from undercount.infer.segmented_rows import Segmentation
 from undercount.shares import SAMPLINGS, Sampling
 
 
@@ -130,26 +133,54 @@ class Reviewed(Assumption):
         whose = {name: model.review_clusters(reviews) for name, model in models.items()}
         counts = models[planned].counts
         plan = ReviewAnswers(counts, reviews, self.labels, **about, clusters=whose[planned])
+        return cross_models(plan, planned, models)
 
-        def crossed(name: str) -> Callable[[ScoreCounts], CrossedCells]:
-            cells, plan_rows = plan.cells(plan.counts), rows[planned]
-            about = cells, plan_rows.scores, plan_rows.labels, plan_rows.weights
-            return lambda counts: CrossedCells.of(counts, rows[name].scores, *about)
+    def recover_segments(
+        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: Wanted
+    ) -> SegmentRecoveries:
+        """Take the verdicts of each segment; models share them there as in all rows."""
+        found = super().recover_segments(models, segmentation, wanted)
+        return found if len(models) == 1 else ReviewedSegments(found.whole, found.parts)
 
-        return {
-            name: plan
-            if name == planned
-            else ReviewAnswers(
-                model.counts,
-                reviews,
-                self.labels,
-                **about,
-                crossed=crossed(name),
-                clusters=whose[name],
-                plan_clusters=whose[planned],
-            )
-            for name, model in models.items()
-        }
+
+@dataclass(frozen=True, eq=False)
+class ReviewedSegments(SegmentRecoveries):
+    """Segments of several models, of which one planned the reviews."""
+
+    def recover(self, segment: Hashable, target: Target) -> dict[str, Recovery]:
+        """Return the recovery of one segment under each model."""
+        whole = {name: cast("ReviewedRecovery", each).reviewed for name, each in self.whole.items()}
+        planned = next(name for name, reviewed in whole.items() if reviewed.crossed is None)
+        rows, place = self.parts[planned][segment]
+        models = {name: parts[segment].rows for name, parts in self.parts.items()}
+        models[planned] = rows.keeping_apart(whole[planned].reviews.knots)
+        plan = whole[planned].take(models[planned], require_place(place), target)
+        return dict(_recoveries(ReviewedRecovery, models, cross_models(plan, planned, models)))
+
+
+def cross_models(
+    plan: ReviewAnswers, planned: str, models: Mapping[str, ScoredRows]
+) -> dict[str, ReviewAnswers]:
+    """Return what verdicts say under each model, if one model's scores planned them."""
+    rows = {name: model.rows("reviews") for name, model in models.items()}
+
+    def crossed(name: str) -> Callable[[ScoreCounts], CrossedCells]:
+        cells, plan_rows = plan.cells(plan.counts), rows[planned]
+        about = cells, plan_rows.scores, plan_rows.labels, plan_rows.weights
+        return lambda counts: CrossedCells.of(counts, rows[name].scores, *about)
+
+    return {
+        name: plan
+        if name == planned
+        else replace(
+            plan,
+            counts=model.counts,
+            crossed=crossed(name),
+            clusters=model.review_clusters(plan.reviews),
+            plan_clusters=plan.clusters,
+        )
+        for name, model in models.items()
+    }
 
 
 @dataclass(frozen=True, eq=False)

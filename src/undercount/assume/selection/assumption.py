@@ -1,13 +1,14 @@
 """Labels of both classes that exist only where somebody looked, as the user says it."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.base import Assumption, RecountsEveryScore, Wanted
+from undercount.assume.base import Assumption, RecountsEveryScore, Recovery, Wanted
+from undercount.assume.segments import SegmentRecoveries, require_place
 from undercount.assume.selection.binary_regression import LINKS
 from undercount.assume.selection.fit import LATENT, fit_scales
 from undercount.assume.selection.model import SelectedModel
@@ -26,7 +27,9 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import MISSING_DATA, InputError, check_choice, keep_scores, named
 from undercount.estimate import check_confidence_level
+from undercount.infer.mixture import Target
 from undercount.infer.scored_rows import RecountableRows, ScoredRows, count_model
+from undercount.infer.segmented_rows import Segmentation
 
 Method: TypeAlias = Literal[
     "own-score", "observed-score", "unobserved", "begg-greenes", "ipw", "doubly-robust"
@@ -192,6 +195,13 @@ class SelectedLabels(Assumption):
             columns["features"] = np.asarray(self.features)[place]
         return replace(self, **columns)
 
+    def recover_segments(
+        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: Wanted
+    ) -> SegmentRecoveries:
+        """Fit each segment by itself, all models on the same rows."""
+        found = super().recover_segments(models, segmentation, wanted)
+        return SelectedSegments(found.whole, found.parts, self, wanted)
+
     def recover(
         self, models: Mapping[str, ScoredRows], wanted: Wanted
     ) -> dict[str, SelectedRecovery]:
@@ -353,3 +363,17 @@ def _follows_from(known: FloatArray, column: FloatArray) -> bool:
     """Whether a column is a sum of known ones."""
     rest = column - known @ np.linalg.lstsq(known, column, rcond=None)[0]
     return bool(rest.var() <= COLLINEAR * column.var())
+
+
+@dataclass(frozen=True, eq=False)
+class SelectedSegments(SegmentRecoveries):
+    """Segments that are fitted by themselves: what a score means may differ between them."""
+
+    assumption: SelectedLabels
+    wanted: Wanted
+
+    def recover(self, segment: Hashable, target: Target) -> dict[str, Recovery]:
+        """Fit the rows of one segment under each model."""
+        models = {name: parts[segment].rows for name, parts in self.parts.items()}
+        part = self.assumption.part(require_place(self.segments[segment].place))
+        return dict(part.recover(models, self.wanted._replace(target=target)))
