@@ -203,7 +203,7 @@ def test_another_model_is_refused(folder, answered, capsys):
     [
         (["--labels", "any"], "go with --reviews"),
         (["--reviews", "{planned}"], "has a verdict yet"),
-        (["--reviews", "{answered}", "--prevalence", "0.3"], "leave --prevalence out"),
+        (["--reviews", "{answered}", "--prevalence", "0.0001"], "must be at least"),
         (["--reviews", "absent.csv"], "cannot read absent.csv"),
         (["--reviews", "{answered}", "--json", "{answered}"], "would overwrite the data"),
     ],

@@ -180,9 +180,9 @@ class Verdicts:
 
     @property
     def knots(self) -> list[float]:
-        """Borders of the strata, which counts must keep apart."""
+        """Return the borders of strata, and what keeps reviewed rows apart from others."""
         threshold = self.reviews.design.threshold
-        return [*map(float, self.reviews.design.edges), *knots_at(threshold)]
+        return [*map(float, self.reviews.knots), *knots_at(threshold)]
 
     def check(self, counts: Mapping[str, ScoreCounts]) -> None:
         """Refuse verdicts on other rows than those that were counted, or on another score."""
