@@ -486,22 +486,8 @@ def _at_home(assumed, metric):
     return found[0].estimate, _row(evaluation, metric)
 
 
-# The error of average precision is that of pairs of rows here, and of carried rates elsewhere.
-WITHOUT_PAIRS = tuple(metric for metric in METRICS if metric != "average_precision")
-
-
-@law("deployed at its own known prevalence = here", NEAR, WITHOUT_PAIRS, only=KNOWN_SHARE)
+@law("deployed at its own known prevalence = here", NEAR, only=KNOWN_SHARE)
 def ask_at_home(assumed, metric):
-    return _at_home(assumed, metric)
-
-
-@law(
-    "average precision deployed at its own known prevalence = here",
-    VALUE,
-    ("average_precision",),
-    only=KNOWN_SHARE,
-)
-def ask_precision_at_home(assumed, metric):
     return _at_home(assumed, metric)
 
 
@@ -522,6 +508,7 @@ def _twice(assumed, metric, **more):
 # Average precision leaves each label out of those beside it, and of two copies one stays. Two
 # sources count positives, estimators and verdicts count rows: twice as many are more evidence. A
 # classifier is fitted on other folds where rows are twice as many.
+WITHOUT_PAIRS = tuple(metric for metric in METRICS if metric != "average_precision")
 COUNTED = ("two sources", "reviews, labels random", "audited", "propensity by classifier")
 COUNTED += ("estimated by bootstrap",)
 COUNTED_BY_ROW = (*COUNTED, "reviews, labels any")

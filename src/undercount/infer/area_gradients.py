@@ -15,9 +15,10 @@ row of weight 2 is not two rows (which would be two draws); counted repetitions 
 `ScoreCounts.from_counts`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -77,10 +78,12 @@ def unbiased_average_precision(
     if not design.pure:
         if here <= 0:
             return 0.0  # the share of positives among any rows
-        pairs = replace(_Pairs.of(counts, design), there=weights_there(here, prevalence))
-        return pairs.value(counts, float(design.units[UNLABELED]))
+        pairs, unit = _Pairs.of(counts, design), float(design.units[UNLABELED])
+        return precision_there(
+            lambda there: replace(pairs, there=there).value(counts, unit), here, prevalence
+        )
     if prevalence is not None:
-        return _labels_of(counts, design).precision(weights_there(here, prevalence))
+        return precision_there(_labels_of(counts, design).precision, here, prevalence)
     if counts.thinned is not counts and design.sampling == "single-sample":
         # Rows without weights, in a table too long to be made anything of.
         total, unit, single = counts.n_positive, 1.0, counts.walked.inverse
@@ -119,15 +122,57 @@ def average_precisions(
     return values
 
 
-def weights_there(here: float, prevalence: float | None) -> tuple[float, float]:
-    """Return what a positive and a negative row count where another share of rows is positive."""
+class RowCounts(NamedTuple):
+    """Say what a positive and a negative row count where another share of rows is positive.
+
+    Attributes
+    ----------
+    positive, negative : float
+    capped : bool
+        Whether there are no more positives above a row than rows, as by chance there may seem.
+    """
+
+    positive: float = 1.0
+    negative: float = 1.0
+    capped: bool = False
+
+
+HERE = RowCounts()
+
+
+def precision_there(
+    read: Callable[[RowCounts], float], here: float, prevalence: float | None
+) -> float:
+    """Return an average precision where another share of rows is positive.
+
+    Parameters
+    ----------
+    read : callable
+        Reads it where rows count so much.
+    here, prevalence : float
+        Share of positives here and there; None: here.
+
+    Notes
+    -----
+    Where positives are more frequent, rows that seem to have more positives above them than rows
+    would count for too much. Without them it moves by the odds that it has without them.
+    """
     if prevalence is None:
-        return 1.0, 1.0
-    return prevalence / here, (1 - prevalence) / (1 - here)
+        return read(HERE)
+    there = RowCounts(prevalence / here, (1 - prevalence) / (1 - here))
+    if prevalence <= here:
+        return read(there)
+    value = read(HERE)
+    if not 0 < value < 1:
+        return value
+    moved, own = (read(counts._replace(capped=True)) for counts in (there, HERE))
+    odds = [part / max(1 - part, _NOTHING) for part in (value, moved, own)]
+    found = odds[0] * odds[1] / odds[2]
+    return found / (1 + found)
 
 
 def row_precision(
-    own: Any, others: Any, flagged: Any, beside: Any, there: tuple[float, float] = (1.0, 1.0)
+    own: Any, others: Any, flagged: Any, beside: Any, counts: RowCounts = HERE
 ) -> FloatArray:
     """Return the precision at the score of a labelled row, which itself is surely positive.
 
@@ -137,13 +182,14 @@ def row_precision(
         The row, and the other positives at least as high.
     flagged, beside : array
         All rows at least as high; and what the other positives are divided by.
-    there : tuple
-        What a positive and a negative count. By chance there may seem to be more positives than
-        rows, which are then counted as positives all.
+    counts : RowCounts
+        What a positive and a negative count.
     """
-    if there == (1.0, 1.0):
+    if counts.capped:
+        others = np.minimum(others, np.maximum(flagged - own, 0.0))
+    if counts[:2] == HERE[:2]:
         return np.asarray(own / flagged + others / beside)
-    rise, fall = there
+    rise, fall, _ = counts
     rows = fall * flagged + (rise - fall) * np.minimum(own + others, flagged)
     return np.asarray(rise * (own / rows + others / (rows + rise * (beside - flagged))))
 
@@ -263,7 +309,7 @@ class _Labels:
             pairs += float((weight / self.beside[part]) @ (self.head[part] - own))
         return single, pairs
 
-    def precision(self, there: tuple[float, float]) -> float:
+    def precision(self, there: RowCounts) -> float:
         """Return the average precision where positives and negatives count so much."""
         # Labels drawn apart may weigh more than all positives of the target: one is a part of them.
         part = min(self.positives / self.unit, 1.0)
@@ -288,7 +334,7 @@ class _Pairs:
     total: float  # of all positives
     everyone: float  # of all rows of the target
     scale: float  # what products of two rows are multiplied by, since rows are drawn but once
-    there: tuple[float, float] = (1.0, 1.0)  # what a positive and a negative row count
+    there: RowCounts = HERE
 
     @classmethod
     def of(cls, counts: ScoreCounts, design: MixtureDesign) -> "_Pairs":

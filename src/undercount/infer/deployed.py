@@ -14,7 +14,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, read_metric
-from undercount.errors import InputError, named, real_number
+from undercount.errors import InputError, collect_warnings, named, real_number
 from undercount.estimate import Estimate, delta_interval
 from undercount.infer.area_gradients import (
     Recovered,
@@ -194,7 +194,7 @@ class Deployment:
             return (*numbers.tolist(), scale * found.standard_error)
         design = self.design(shares)
         if metric == "average_precision":
-            return self._average_precision(design)
+            return self._average_precision(design, shares)
         if facts.family != "threshold" or threshold is None:
             reason = "needs a threshold" if facts.family == "threshold" else "is not carried over"
             raise InputError(f"{metric} {reason}")
@@ -256,15 +256,50 @@ class Deployment:
         """Return the same rates at the prevalence there."""
         return RatePoint(point.tpr, point.fpr, np.asarray(self.prevalence))
 
-    def _average_precision(self, design: MixtureDesign) -> tuple[float, float, float, float]:
+    def _average_precision(
+        self, design: MixtureDesign, shares: Shares
+    ) -> tuple[float, float, float, float]:
         """Return average precision, its interval on the log scale with Student's quantile."""
-        moves = self.moves(design, "average_precision")
-        design = self.with_effect(moves, cell_values(self.counts))
+        error, freedom = self.carried_error(design)
+        error *= self._of_pairs(design, shares)
         value = self.mean_precision(design)
-        error = math.sqrt(design.cluster_effect * float(moves.variance))
-        t = float(stdtrit(design.freedom, (1 + self.confidence_level) / 2))
+        t = float(stdtrit(freedom, (1 + self.confidence_level) / 2))
         low, high = delta_interval(value, error, "log", t)
         return value, float(low), min(float(high), 1.0), error
+
+    def carried_error(self, design: MixtureDesign) -> tuple[float, float]:
+        """Return the standard error that carried rates give, and its degrees of freedom."""
+        moves = self.moves(design, "average_precision")
+        drawn = self.with_effect(moves, cell_values(self.counts))
+        return math.sqrt(drawn.cluster_effect * float(moves.variance)), drawn.freedom
+
+    def _of_pairs(self, design: MixtureDesign, shares: Shares) -> float:
+        """Return how much larger the error is because pairs of rows make the estimate.
+
+        Here as the error of pairs is beside that of carried rates; the less, the rarer positives
+        are there, where rates that are carried over make nearly all of it.
+        """
+        here = float(design.mixing.prevalence)
+        if not 0 < here < 1:
+            return 1.0
+        with collect_warnings():  # of few labels
+            pairs = self.error_here(shares)
+        carried = replace(self, prevalence=here).carried_error(design)[0]
+        if not (pairs > 0 and carried > 0):
+            return 1.0
+        return 1 + (pairs / carried - 1) * min(self.prevalence / here, 1.0)
+
+    def error_here(self, shares: Shares) -> float:
+        """Return the standard error of average precision among rows like these."""
+        level, clusters = self.confidence_level, self.clusters
+        return estimate_metric(
+            self.counts,
+            shares,
+            "average_precision",
+            target="population",
+            confidence_level=level,
+            clusters=clusters,
+        ).standard_error
 
     def mean_precision(self, design: MixtureDesign) -> float:
         """Return the unbiased average precision there."""

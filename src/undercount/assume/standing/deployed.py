@@ -74,6 +74,10 @@ class StandingDeployment(Deployment):
         """Return the design with the effect of the labels' weights on what moves an estimate."""
         return self.standing.with_effect(self.counts, moves, of_cells)
 
+    def error_here(self, shares: Shares) -> float:  # noqa: ARG002 - labels tell the share
+        """Return the standard error of average precision among rows like these."""
+        return self.standing.estimate("average_precision").standard_error
+
     def mean_precision(self, design: MixtureDesign) -> float:  # noqa: ARG002 - of the rows
         """Return the average precision there, to which each label counts once."""
         return min(self.standing.average_precision(self.prevalence), 1.0)

@@ -23,11 +23,12 @@ from undercount.curve import FloatArray, OperatingCurve
 from undercount.errors import InputError, real_number
 from undercount.estimate import Estimate, Interval, delta_interval
 from undercount.infer.area_gradients import (
+    RowCounts,
     area_influence,
     cell_rows,
     losses_of,
+    precision_there,
     row_precision,
-    weights_there,
 )
 from undercount.infer.area_intervals import area_estimate
 from undercount.infer.difference import Contributions
@@ -526,9 +527,12 @@ class StandingLabels(ABC):
         scores, stands_for = self.score[self.labelled][order], self.stands_for[order]
         flagged, others = self._ranks_above(scores, stands_for)
         own = self.weights[self.labelled][order]
-        there = weights_there(self.prevalence, prevalence)
-        precision = row_precision(own, others, flagged, flagged, there)
-        return float(stands_for @ precision / self.positives)
+
+        def read(counts: RowCounts) -> float:
+            precision = row_precision(own, others, flagged, flagged, counts)
+            return float(stands_for @ precision / self.positives)
+
+        return precision_there(read, self.prevalence, prevalence)
 
     def _with_variance(self, moves: Spread, of_rows: RowValues) -> MixtureDesign:
         """Return the design whose errors are scaled to those of labels of these chances."""
