@@ -13,7 +13,7 @@ import pytest
 import undercount as uc
 from undercount.cli.main import main
 from undercount.count.counts_file import open_counts
-from undercount.read import unlabeled_rows
+from undercount.read.plan import unlabeled_rows
 
 ibis = pytest.importorskip("ibis")
 # Ibis calls what pandas 3 and DuckDB 1.4 say is deprecated.

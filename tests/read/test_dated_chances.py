@@ -113,7 +113,7 @@ def test_counts_of_segments_have_no_dates():
     late, _, score, _ = dated(n=3000)
     frame = pd.DataFrame({"y": late.labels_, "s": score, "by": np.arange(3000) % 2})
     counted = uc.count_scores(frame, label="y", score="s", by="by")
-    with pytest.raises(uc.InputError, match="needs the rows themselves"):
+    with pytest.raises(uc.InputError, match="needs rows in memory"):
         uc.evaluate(counted, assume=uc.DelayedLabels.of(late))
 
 

@@ -17,11 +17,10 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
-from undercount.assume.propensity.deployed import ChancesDeployment
 
 import undercount as uc
 from undercount.assume.propensity.chances import Chances
-from undercount.assume.random_labels.deployed_differences import DeployedPaired
+from undercount.assume.standing.deployed import StandingDeployment
 from undercount.checks.fair_sample import groups_check
 from undercount.errors import collect_warnings
 from undercount.infer.clusters import ClusterRows, read_clusters
@@ -197,7 +196,7 @@ def cover_chances_there(n, slope, base, there, *, repeats=REPEATS, seed=15):
         found = Chances.of(y, score, chance, unlabeled=0)
         levels = [replace(found, confidence_level=level) for level in LEVELS]
         with collect_warnings():  # of few labels
-            moved = [ChancesDeployment.of(at, there, THRESHOLD) for at in levels]
+            moved = [StandingDeployment.of(at, there, THRESHOLD) for at in levels]
             estimates.append(
                 {name: [ends(at.estimate(name, place(name))) for at in moved] for name in METRICS}
             )
@@ -263,7 +262,7 @@ def cover_differences_there(
                 threshold=THRESHOLD,
                 **ask,
             )
-            paired = DeployedPaired(made.pairing.paired.models, there)
+            paired = made.pairing.paired.there(there)
         found = {name: [] for name in METRICS}
         for level, name in itertools.product(LEVELS, METRICS):
             paired.level = level

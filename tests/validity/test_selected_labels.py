@@ -104,3 +104,60 @@ def test_rows_looked_at_cover(design, size):
     assert fitted >= 0.97 * DRAWS
     # A promise of .93 is broken where so few hits have a chance of one in a thousand.
     assert min(hits.values()) >= binom.ppf(0.001, fitted, PROMISED), worst[:6]
+
+
+def other_answers(design, seed, truth):
+    """Return numbers of weighted rows, elsewhere, of costs and of the highest rows; what is true.
+
+    `truth` has the scores and classes of many rows.
+    """
+    rows = draw_rows(design, ROWS, np.random.default_rng([seed, 31]), 1)
+    score, other, positive, looked, column, _ = rows
+    y = np.where(looked, positive, np.nan)
+    about = {"assume": assumed(design, score, other, column), "threshold": THRESHOLD}
+    weighted = uc.evaluate(y, score, sample_weight=weight_of(score), **about)
+    plain = uc.evaluate(y, score, top=100, **about)
+    best = plain.best_threshold("f1", over=1.2)
+    elsewhere = {row.metric: row.estimate for row in plain.deployed(0.1)}
+    scores, classes = truth
+    flagged, weights = scores >= THRESHOLD, weight_of(scores)
+    tpr, fpr = flagged[classes].mean(), flagged[~classes].mean()
+    missed, alarms = (~flagged & classes).mean(), (flagged & ~classes).mean()
+    highest = scores >= np.sort(score)[-100]
+    area = metrics.roc_auc_score(classes, scores, sample_weight=weights)
+    gained = [metrics.f1_score(classes, scores >= at) for at in (best.threshold, 1.2)]
+    return {
+        "weights: precision": (
+            weighted["precision"], np.average(classes[flagged], weights=weights[flagged])
+        ),
+        "weights: ROC AUC": (weighted["roc_auc"], area),
+        "elsewhere: precision": (
+            elsewhere["precision"], 0.1 * tpr / (0.1 * tpr + 0.9 * fpr)
+        ),
+        "cost": (plain.cost(false_positive=1, false_negative=5), alarms + 5 * missed),
+        "highest: precision": (plain.top_rows[0].estimate, classes[highest].mean()),
+        "highest: recall": (plain.top_rows[1].estimate, highest[classes].mean()),
+        "gain of the best threshold": (best.gain, gained[0] - gained[1]),
+    }  # fmt: skip
+
+
+def weight_of(score):
+    return np.exp(0.5 * np.clip(score, -3, 3))
+
+
+@pytest.mark.parametrize("design", ["own score", "columns"])
+def test_other_questions_of_rows_looked_at_cover(design):
+    truth = draw_rows(design, 400_000, np.random.default_rng(99), 1)
+    hits, fitted = {}, 0
+    for seed in range(DRAWS):
+        try:
+            answered = other_answers(design, seed, (truth[0], truth[2]))
+        except uc.InputError:  # by chance nobody looked at a twentieth of the rows
+            continue
+        fitted += 1
+        for name, (estimate, value) in answered.items():
+            hits[name] = hits.get(name, 0) + (value in estimate.interval)
+    worst = sorted((count / fitted, name) for name, count in hits.items())
+    print(design, fitted, worst)  # noqa: T201 - the evidence shows them
+    assert fitted >= 0.97 * DRAWS
+    assert min(hits.values()) >= binom.ppf(0.001, fitted, PROMISED), worst

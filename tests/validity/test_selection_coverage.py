@@ -1,5 +1,7 @@
 """Bias and coverage of the selection models on data whose truth is known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -45,9 +47,7 @@ def coverage(draw, method, correlation, n_runs, distribution="empirical", kind="
         chooser = data.selection_score if method == "observed-score" else None
         model = Selected(method, distribution).fit(data.score, data.y, selection_score=chooser)
         for (metric, threshold), value in truth.items():
-            hits[metric, threshold] += (
-                value in interval_of(model, metric, threshold, kind, n_resamples=200).interval
-            )
+            hits[metric, threshold] += value in interval_of(model, metric, threshold, kind).interval
     found = {key: count / n_runs for key, count in hits.items()}
     print(method, distribution, correlation, found)  # noqa: T201 - the documentation shows them
     return found
@@ -293,16 +293,16 @@ def test_few_labels_are_covered_at_every_level(design, method):
             generator = np.random.default_rng([seed, n_labels])
             score, truth, predictor, column = draw_rows(design, 10 * n_labels, generator)
             looked = generator.random(len(score)) < ndtr(predictor - cut)
-            model = Selected(method)
+            looked_at = np.where(looked, truth, np.nan)
             try:
-                model.fit(score, np.where(looked, truth, np.nan), X=column)
+                model = Selected(method).fit(score, looked_at, X=column)
             except InputError:  # the labels found are separated by the score
                 continue
             fitted += 1
             for i, level in enumerate(LEVELS):
-                model.confidence_level = level
+                asked = replace(model, confidence_level=level)
                 hits[i] += [
-                    value in interval_of(model, *of).interval for of, value in values.items()
+                    value in interval_of(asked, *of).interval for of, value in values.items()
                 ]
         found = hits / fitted
         print(design, method, n_labels, found.round(3).tolist())  # noqa: T201 - for docs/evidence
@@ -328,8 +328,8 @@ def test_probability_scores_are_covered_on_a_scale_that_the_labels_choose(design
         y = np.where(score >= np.quantile(score, 0.6), truth, np.nan)
         model = Selected("own-score").fit(score, y)
         for i, level in enumerate(LEVELS):
-            model.confidence_level = level
-            hits[i] += [value in interval_of(model, of).interval for of, value in values.items()]
+            asked = replace(model, confidence_level=level)
+            hits[i] += [value in interval_of(asked, of).interval for of, value in values.items()]
         as_it_is = Selected("own-score", scale="score").fit(score, y)
         plain += values["roc_auc"] in interval_of(as_it_is, "roc_auc").interval
     found = hits / 200

@@ -1,5 +1,6 @@
 """Make the assumption that a call states, by an object or by one of its shorthands."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from undercount.assume.base import Assumption
@@ -29,11 +30,13 @@ def assumption_of(
         return _check_alone(assume, given)
     if reviews is None:
         return RandomLabels(**shares)
-    check_no_shares(given)
-    return Reviewed(reviews)
+    check_no_shares([name for name in given if name != "prevalence"])
+    return Reviewed(reviews, prevalence=prevalence)
 
 
-def planned_assumption(assume: Assumption | None, reviews: Any, **shares: Any) -> Assumption:
+def planned_assumption(
+    assume: Assumption | None, reviews: Any, shares: Mapping[str, Any]
+) -> Assumption:
     """Return the assumption of a plan of reviews; beside verdicts a share says nothing."""
     if assume is None and reviews is not None:
         return assumption_of(reviews=reviews)
@@ -73,19 +76,3 @@ def random_labels_of(assumption: Assumption) -> RandomLabels | None:
     if isinstance(assumption, TwoSources):
         return assumption.labels
     return assumption if isinstance(assumption, RandomLabels) else None
-
-
-def shares_of(assumption: Assumption) -> dict[str, Any] | None:
-    """Return the shares that random labels have, by argument; None of any other assumption."""
-    labels = random_labels_of(assumption)
-    if labels is None:
-        return None
-    return {
-        "prevalence": labels.prevalence,
-        "unlabeled_prevalence": labels.hidden,
-        "label_frequency": labels.label_frequency,
-        "label_purity": labels.purity,
-        "sampling": labels.sampling,
-        "prevalence_interval": labels.interval,
-        "n_resamples": labels.n_resamples,
-    }

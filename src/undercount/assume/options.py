@@ -36,14 +36,19 @@ def assumption_by_options(
     if options["audited"]:
         _check_beside_audit(reviews, sampling)
     if options["audited"] or reviews is not None:
-        _check_beside_verdicts(stated)
+        _check_beside_verdicts(stated, audited=options["audited"])
     elif options["labels"] is not None or options["sequential"]:
         raise InputError(f"{named('labels')} and {named('sequential')} go with {named('reviews')}")
     if options["audited"]:
         return RandomAudit(sequential=options["sequential"])
     if reviews is not None:
-        labels, sequential = options["labels"], options["sequential"]
-        return Reviewed(reviews, labels=labels, sequential=sequential, sampling=sampling)
+        return Reviewed(
+            reviews,
+            labels=options["labels"],
+            sequential=options["sequential"],
+            sampling=sampling,
+            prevalence=options["prevalence"],
+        )
     return RandomLabels(
         options["prevalence"],
         unlabeled_prevalence=options["unlabeled_prevalence"],
@@ -86,12 +91,13 @@ def _check_beside_audit(reviews: Any, sampling: str) -> None:
         )
 
 
-def _check_beside_verdicts(stated: list[str]) -> None:
-    """Raise where a share or a purity stands beside verdicts."""
-    check_no_shares(stated)
-    if stated:
+def _check_beside_verdicts(stated: list[str], *, audited: bool) -> None:
+    """Raise where a share that verdicts tell, or a purity, stands beside them."""
+    beside = [name for name in stated if audited or name != "prevalence"]
+    check_no_shares(beside)
+    if beside:
         raise InputError(
             f"{named('reviews')} of unlabeled rows cannot tell which labels are wrong; leave "
-            f"{named(stated[0])} out",
-            argument=stated[0],
+            f"{named(beside[0])} out",
+            argument=beside[0],
         )

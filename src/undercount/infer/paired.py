@@ -20,6 +20,7 @@ from undercount.count.kernel.rows import CellFinder
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.infer import area_gradients as areas
+from undercount.infer.deployed import carried_precision, carried_rates, lift_scale
 from undercount.infer.difference import POINTS
 from undercount.infer.flagged_rows import (
     BLOCK,
@@ -77,6 +78,8 @@ class ModelRows:
         The rows that are predicted positive, in one way or several.
     weights : sequence of three arrays, optional
         Importance of the rows.
+    prevalence : float, optional
+        Share of positives where metrics are meant, if it is another than here.
     """
 
     counts: ScoreCounts
@@ -84,6 +87,7 @@ class ModelRows:
     design: MixtureDesign
     cuts: Sequence[Cut] = ()
     weights: Sequence[FloatArray] | None = None
+    prevalence: float | None = None
 
     @cached_property
     def kinds(self) -> list[int]:
@@ -118,7 +122,7 @@ class ModelRows:
     @cached_property
     def by_jackknife(self) -> bool:
         """Whether the error of average precision is found by leaving rows out."""
-        return self.design.pure and self.weights is None
+        return self.design.pure and self.weights is None and self.prevalence is None
 
     @cached_property
     def left_out(self) -> Jackknife:
@@ -127,7 +131,13 @@ class ModelRows:
 
     @cached_property
     def precision(self) -> Influence:
-        """The average precision by its influence, where rows cannot simply be left out."""
+        """The average precision by its influence, where rows cannot simply be left out.
+
+        At another prevalence what a row adds as a negative stands in the place of any row's.
+        """
+        if self.prevalence is not None:
+            carried = carried_precision(self.cells, self.design, self.prevalence)
+            return Influence(0.0, carried.positive, everyone=carried.negative)
         mass = areas.recovered(self.cells, self.design.mixing)
         own = row_weights(self.counts.positive, self.counts.squared_weight[0])
         own = np.where(own > 0, own, float(self.design.units[LABELLED]))
@@ -475,6 +485,7 @@ class ModelPairs:
     ) -> None:
         self.rows = SharedRows(models) if rows is None else rows
         self.models, self.design = self.rows.models, design or models[0].design
+        self.prevalence = models[0].prevalence
         # Of each model and cut: every pair that the model is in asks for it.
         self._influences: dict[tuple[int, int], Influence] = {}
         self._errors: dict[tuple[int, int, int], dict[str, float]] = {}
@@ -496,6 +507,13 @@ class ModelPairs:
         pair = PairRows(self.rows, one, other)
         if metric == "average_precision":
             return self._precision_error(pair)
+        if self.prevalence is not None:
+            scale, metric = lift_scale(metric, self.prevalence)[1], "roc_auc"
+            return scale * self._ranked_error(metric, pair)
+        return self._ranked_error(metric, pair)
+
+    def _ranked_error(self, metric: str, pair: PairRows) -> float:
+        """Return the standard error of the difference in an area of ranks."""
         mixing, none = self.design.mixing, np.zeros(self.rows.functions)
         parts = {"positive": none, "negative": none, "everyone": none}
         against = {"roc_auc": "negative", "lift_auc": "everyone"}[metric]
@@ -517,6 +535,9 @@ class ModelPairs:
         if not members[0].by_jackknife:
             positive, everyone = last.copy(), last.copy()
             positive[-2], everyone[-1] = 1.0, 1.0
+            if self.prevalence is not None:
+                gap = Influence(0.0, positive, everyone, last)
+                return math.sqrt(float(Spread(self.design, pair, gap).variance))
             slope = members[0].precision.prevalence - members[1].precision.prevalence
             gap = Influence(0.0, positive, last, everyone, slope)
             return math.sqrt(float(Spread(self.design, pair, gap).variance))
@@ -577,6 +598,9 @@ class ModelPairs:
         of which a share of positives and negatives goes that is their density there over that of
         all rows.
         """
+        if self.prevalence is not None:
+            found, none = carried_rates(heads, POINTS, self.prevalence), np.zeros(len(POINTS))
+            return replace(found, everyone=none, prevalence=none)
         found, densities = head_spread(heads, POINTS).influence, cut.densities
         if densities is None:
             return replace(found, everyone=np.zeros(len(POINTS)))

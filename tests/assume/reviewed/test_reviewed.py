@@ -240,7 +240,7 @@ def test_the_population_is_less_certain_than_these_rows():
     assert value(population, "f1").standard_error > value(rows, "f1").standard_error
 
 
-@pytest.mark.parametrize("share", ["prevalence", "label_frequency"])
+@pytest.mark.parametrize("share", ["unlabeled_prevalence", "label_frequency"])
 def test_shares_beside_reviews_are_refused(share):
     truth, score, y, _ = draw()
     plan = uc.plan_reviews(y, score, unlabeled=0, budget=30, threshold=CUT)

@@ -10,10 +10,15 @@ from typing import Any, cast
 import numpy as np
 
 from undercount.assume.base import Recovery
+from undercount.counts import ScoreCounts
 from undercount.curve import ROUNDING, FloatArray
+from undercount.errors import InputError
 from undercount.estimate import Estimate
-from undercount.infer.clusters import ClusterRows
+from undercount.infer.clusters import ClusterRows, centred_parts
+from undercount.infer.deployed import Deployment, cell_values, lift_scale
 from undercount.infer.difference import (
+    AREAS,
+    POINTS,
     Chance,
     Difference,
     MovedDifference,
@@ -22,12 +27,17 @@ from undercount.infer.difference import (
     holm_adjusted,
 )
 from undercount.infer.heads import HeadCounts, RatePoint
+from undercount.infer.metric_at import MetricAt
+from undercount.infer.mixture import design_of
 from undercount.infer.paired import ModelPairs, ModelRows
 from undercount.infer.sensitivity import AreaSums
 from undercount.metric_facts import FACTS
 from undercount.shares import Shares
 
 GRID = 201
+# With the prevalence elsewhere given, no share of hidden positives here turns the order in these:
+# precision follows from the ratio of the two rates, and that from the ratio of flagged rows.
+FIXED_THERE = frozenset({"recall", "precision", "roc_auc", "lift_auc"})
 # Points at which the interval of a share is tried.
 RANGE_POINTS = 5
 
@@ -71,9 +81,30 @@ class Model:
         return self._known[key]
 
     def _at(self, metric: str, cut: int | None, shares: FloatArray) -> FloatArray:
-        if cut is None:
-            return self._sums.at(metric, shares, self.shares.label_purity)
-        return self._point(cut, shares).metric(metric)
+        there, purity = self.rows.prevalence, self.shares.label_purity
+        if cut is not None:
+            point = self._point(cut, shares)
+            if there is not None:
+                point = RatePoint(point.tpr, point.fpr, np.full(len(shares), there))
+            return point.metric(metric)
+        if there is None:
+            return self._sums.at(metric, shares, purity)
+        if metric == "average_precision":
+            moved = [self.shares.exact(float(share)) for share in shares]
+            deployed = self._deployed(self.recovery.counts, there)
+            return np.array([deployed.mean_precision(deployed.design(each)) for each in moved])
+        low, scale = lift_scale(metric, there)
+        return low + scale * self._sums.at("roc_auc", shares, purity)
+
+    def _deployed(self, counts: ScoreCounts, prevalence: float) -> Deployment:
+        return Deployment(counts, self.shares, prevalence)
+
+    def there(self, prevalence: float) -> "Model":
+        """Return the model where another share of rows is positive, of the population behind."""
+        recovery, shares = self.recovery, self.shares
+        design = design_of(recovery.counts, shares, shares.sampling, "population")
+        rows = replace(self.rows, design=design, prevalence=prevalence)
+        return Model(recovery, carried_table(recovery, prevalence, self.threshold), rows)
 
     def _point(self, cut: int, shares: FloatArray | None) -> RatePoint:
         """Return the rates at a cut, if need be at other shares; all metrics read the same."""
@@ -90,8 +121,11 @@ class Model:
         """Return what each row of a kind, if rows come in clusters, moves a metric by."""
         at = None if cut is None else self.rows.cuts[cut].threshold
         counts, by_cluster = self.recovery.counts_at(at), self.recovery.clusters
-        whose = cast("ClusterRows", by_cluster)
-        return whose.parts(counts, self.rows.design, metric, threshold=at)
+        whose, there = cast("ClusterRows", by_cluster), self.rows.prevalence
+        if there is None:
+            return whose.parts(counts, self.rows.design, metric, threshold=at)
+        moves = self._deployed(counts, there).moves(self.rows.design, metric, at)
+        return whose.of_rows(counts, centred_parts(counts, moves, cell_values(counts, at)))
 
 
 @dataclass(frozen=True)
@@ -169,11 +203,24 @@ class Paired:
         first = next(iter(models.values()))
         self.shares, self.level = first.shares, first.recovery.confidence_level
         self.fixed = _fixed_orders(self.shares, n_negative=first.recovery.counts.n_negative)
+        if first.rows.prevalence is not None:
+            self.fixed &= FIXED_THERE
         self.pairs = list(itertools.combinations(models, 2))
         self.errors = ModelPairs([model.rows for model in models.values()])
         largest = min(model.recovery.unknowns.largest_share for model in models.values())
         # The largest share that every model's scores allow.
         self.top = self.shares.below(largest)
+
+    def there(self, prevalence: float) -> "Paired":
+        """Return the same where another share of rows is positive, of the population behind.
+
+        Notes
+        -----
+        Assumes: positives there score as positives here, negatives as negatives, for every model.
+        Wrong when: one of the models feels what else differs there more than another does.
+        """
+        models = {name: model.there(prevalence) for name, model in self.models.items()}
+        return Paired(models, "population")
 
     def differences(self, metric: str, cut: int | None = None) -> list[Difference]:
         """Return the difference of each pair in one metric; of areas without a cut."""
@@ -289,3 +336,20 @@ def _fixed_orders(shares: Shares, *, n_negative: float) -> frozenset[str]:
         return frozenset()
     orders = ("always", "pure") if pure else ("always",)
     return frozenset(name for name, facts in FACTS.items() if facts.order_fixed in orders)
+
+
+def carried_table(
+    recovery: Recovery, prevalence: float, threshold: float | None
+) -> dict[str, Estimate]:
+    """Return a model's metrics there by name, without those that do not exist there."""
+    places = [MetricAt(metric, prevalence=prevalence) for metric in AREAS]
+    if threshold is not None:
+        places += [MetricAt(metric, threshold, prevalence=prevalence) for metric in POINTS]
+    table = {}
+    for at in places:
+        try:
+            table[at.metric] = recovery.estimate(at)
+        except InputError as error:
+            if error.code != "misfit":  # these rows allow the shares, the population less so
+                raise
+    return table

@@ -11,10 +11,6 @@ import numpy as np
 from undercount.assume.base import Basis, Pairing, Recovery, Unknowns, estimate_workload
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.random_labels.bias_bounds import bound_metric, follows_bias
-from undercount.assume.random_labels.deployed_differences import (
-    DeployedPaired,
-    deployed_differences,
-)
 from undercount.assume.random_labels.differences import Model, Paired
 from undercount.checks.checklist import (
     checklist,
@@ -39,7 +35,7 @@ from undercount.errors import (
 from undercount.estimate import Estimate, Interval
 from undercount.infer.decisions import BestThreshold, Goal, ThresholdSearch
 from undercount.infer.deployed import Deployment
-from undercount.infer.difference import POINTS, TARGET_OF, Difference, Question
+from undercount.infer.difference import POINTS, TARGET_OF, Difference, Question, carried_over
 from undercount.infer.estimate_metric import estimate_metrics
 from undercount.infer.estimated_share import estimate_end_by_end
 from undercount.infer.metric_at import MetricAt
@@ -405,7 +401,11 @@ class RandomLabelsPairing(Pairing):
 
     def carried(self, metrics: Sequence[str], prevalence: float) -> tuple[Difference, ...]:
         """Return the differences where another share of rows is positive."""
-        return self._leave_open(deployed_differences(self.paired, metrics, prevalence))
+        there = self.paired.there(prevalence)
+        # A metric may not exist where rows allow a share that the population does not.
+        held = [m for m in metrics if all(m in model.table for model in there.models.values())]
+        found = [there.differences(m, 0 if m in POINTS else None) for m in held]
+        return self._leave_open([carried_over(each) for some in found for each in some])
 
     def reference(self, name: str, metric: str) -> float:
         """Return what orders the models: a metric's value, or that at the share in use."""
@@ -416,7 +416,7 @@ class RandomLabelsPairing(Pairing):
     ) -> float:
         """Find the hidden share at which a difference passes a margin; NaN if there is none."""
         paired = self.paired
-        paired = paired if prevalence is None else DeployedPaired(paired.models, prevalence)
+        paired = paired if prevalence is None else paired.there(prevalence)
         return paired.gap(metric, 0 if metric in POINTS else None, one, other).crossover(margin)
 
     def across(self, metric: str) -> dict[str, FloatArray]:

@@ -32,7 +32,7 @@ from undercount.infer.reviews.verdicts import (
     keep_apart,
     places_in,
 )
-from undercount.infer.reviews.with_labels import CombinedMetrics, LabelledStrata
+from undercount.infer.reviews.with_labels import CombinedMetrics, CrossedStrata, LabelledStrata
 from undercount.infer.scored_rows import UNLABELED, ScoredRows
 from undercount.metric_facts import FACTS, RANDOM_AUDIT
 from undercount.shares import Sampling, Shares
@@ -65,6 +65,10 @@ class ReviewAnswers:
         Whose each row is, if rows and labels come in clusters.
     whole : ReviewAnswers, optional
         The answers of all rows, if these are a part of them.
+    plan_clusters : ReviewClusters, optional
+        Whose each row is, by the scores of the plan's model, if that is another.
+    prevalence : pair of float, optional
+        Share of positives among the rows, if it is known, or a range of it.
 
     Notes
     -----
@@ -109,6 +113,8 @@ class ReviewAnswers:
     audited: bool = False
     clusters: ReviewClusters | None = field(default=None, repr=False)
     whole: "ReviewAnswers | None" = field(default=None, repr=False)
+    plan_clusters: ReviewClusters | None = field(default=None, repr=False)
+    prevalence: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         known = isinstance(self.asked, str) and self.asked in LABELS
@@ -117,19 +123,24 @@ class ReviewAnswers:
                 f"{named('labels')} must be one of {', '.join(LABELS)}; got {self.asked!r}",
                 argument="labels",
             )
-        if self.asked == "random" and not self.testable:
+        if self.asked == "random" and not self.joinable:
             raise InputError(
                 f"{named('labels', repr('random'))} needs labelled positives that were part of "
-                "the rows, without weights; pass "
+                "the rows; pass "
                 f"{named('labels', repr('any'))}",
                 argument="labels",
             )
 
     @property
     def testable(self) -> bool:
-        """Whether labels can be told from and joined with what reviews found."""
-        if self.counts.weighted or self.crossed is not None or self.audited:
-            return False  # a label's weight says nothing of its chance
+        """Whether labels can be compared with what reviews found: by the plan's own scores."""
+        return self.joinable and self.crossed is None
+
+    @property
+    def joinable(self) -> bool:
+        """Whether labels can be joined with what reviews found."""
+        if self.audited:
+            return False
         return self.sampling == "single-sample" and self.counts.n_positive > 0
 
     @property
@@ -141,7 +152,8 @@ class ReviewAnswers:
     def needs(self) -> tuple[str, ...]:
         """What the headline rests on, but for right labels."""
         labels = ("random labels",) if self.labels == "random" else ()
-        return ("reviews", *labels, *self.audit_needs)
+        share = () if self.prevalence is None else ("prevalence",)
+        return ("reviews", *labels, *share, *self.audit_needs)
 
     @property
     def n_planned(self) -> int:
@@ -161,7 +173,10 @@ class ReviewAnswers:
     @cached_property
     def label_test(self) -> LabelTest | None:
         """The comparison of labelled positives with those that reviews found, where it is one."""
-        return LabelTest(self._own_strata.cells, self.clusters) if self.testable else None
+        counted = not self.counts.weighted or self.counts.rows is not None
+        if not (self.testable and counted):
+            return None
+        return LabelTest(self._own_strata.cells, self.clusters)
 
     @property
     def p_value(self) -> float:
@@ -235,7 +250,8 @@ class ReviewAnswers:
         reviews = reviews_of_part(self.reviews, place, hidden)
         clusters = used.review_clusters(reviews)
         about = {"counts": used.counts, "reviews": reviews, "target": target}
-        return replace(self, **about, clusters=clusters, whole=self)
+        # The prevalence is that of all rows, not of these.
+        return replace(self, **about, clusters=clusters, whole=self, prevalence=None)
 
     def finer_cells(self, counts: ScoreCounts, fine: ScoreCounts) -> ReviewedCells:
         """Return what is known of the parts of cells: how likely a row is positive stays."""
@@ -247,15 +263,22 @@ class ReviewAnswers:
             return self._own_strata
         if counts is self.area_counts:
             return self._area_strata
-        return LabelledStrata(self.cells(counts), self.clusters)
+        return self.strata_of(self.cells(counts))
 
     @cached_property
     def _own_strata(self) -> LabelledStrata:
-        return LabelledStrata(self.cells(self.counts), self.clusters)
+        return self.strata_of(self.cells(self.counts))
 
     @cached_property
     def _area_strata(self) -> LabelledStrata:
-        return LabelledStrata(self.cells(self.area_counts), self.clusters)
+        return self.strata_of(self.cells(self.area_counts))
+
+    def strata_of(self, cells: ReviewedCells) -> LabelledStrata:
+        """Join the reviews of some cells with the labels."""
+        if isinstance(cells, CrossedCells):
+            whose = self.clusters if self.plan_clusters is None else self.plan_clusters
+            return CrossedStrata(cells, self.clusters, whose)
+        return LabelledStrata(cells, self.clusters)
 
     def metrics(
         self,
@@ -272,13 +295,14 @@ class ReviewAnswers:
         rows = self.counts if counts is None else counts
         if ranked and self.crossed is None and not self.audited:
             cells = self.finer_cells(rows, keep_apart(rows, self.reviews))
-            strata = LabelledStrata(cells, self.clusters)
+            strata = self.strata_of(cells)
         else:
             strata = self._strata(rows)
         options: dict[str, Any] = {
             "target": self.target,
             "confidence_level": self.confidence_level,
             "sequential": self.sequential,
+            "prevalence": self.prevalence,
         }
         if (labels or self.labels) == "any":
             return ReviewedMetrics(strata.cells, **options, clusters=self.clusters)
@@ -328,12 +352,15 @@ class ReviewAnswers:
         """Return the headline's curve at every score of finer counts of the same rows."""
         own = self.crossed is None and not self.audited
         cells = self.finer_cells(self.counts, fine) if own else self.cells(fine)
-        return self._curve_of(LabelledStrata(cells, self.clusters))
+        return self._curve_of(self.strata_of(cells))
 
     def _curve_of(self, strata: LabelledStrata, labels: Labels | None = None) -> OperatingCurve:
         if (labels or self.labels) == "any":
             cells = strata.cells
             # Where verdicts are too few for one, the curve that they make likely is drawn.
+            if self.prevalence is not None:
+                metrics = ReviewedMetrics(cells, prevalence=self.prevalence)
+                return curve_of(cells, metrics.positives("recall"))
             return curve_of(cells, None if cells.possible else cells.likely)
         return curve_of(strata.cells, strata.positive)
 

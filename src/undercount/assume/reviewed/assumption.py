@@ -1,10 +1,8 @@
 """Verdicts on rows that were drawn to be looked at, as the user says it."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, cast
-
-import numpy as np
 
 from undercount.assume.base import Assumption, Recovery, Wanted
 from undercount.assume.reviewed.answers import Labels, ReviewAnswers
@@ -16,11 +14,11 @@ from undercount.assume.reviewed.recovery import (
 )
 from undercount.assume.segments import SegmentRecoveries, require_place
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, check_choice, check_flag, named
+from undercount.errors import InputError, check_choice, check_flag, named, real_number
 from undercount.infer.mixture import Target
 from undercount.infer.reviews.sheet import as_reviews
 from undercount.infer.reviews.verdicts import CrossedCells, Reviews
-from undercount.infer.scored_rows import UNLABELED, ScoredRows, reviewed_knots
+from undercount.infer.scored_rows import ScoredRows, reviewed_knots
 from undercount.infer.segmented_rows import Segmentation
 from undercount.shares import SAMPLINGS, Sampling
 
@@ -42,11 +40,14 @@ class Reviewed(Assumption):
         stop when they are narrow enough; they are about 1.5 times as wide.
     sampling : {"single-sample", "case-control"}
         Whether labelled rows were part of the sample before they were labelled.
+    prevalence : number or (low, high), optional
+        Share of positives among these rows, if it is known from elsewhere: recall then rests on
+        what verdicts find among the flagged rows, and is a fifth to a third narrower.
 
     Notes
     -----
-    Assumes: verdicts are right, and rows were drawn by the plan.
-    Wrong when: somebody skips rows that are hard to judge.
+    Assumes: verdicts are right, and rows were drawn by the plan; the prevalence, if it is given.
+    Wrong when: somebody skips rows that are hard to judge; the prevalence is that of other rows.
 
     Examples
     --------
@@ -67,8 +68,10 @@ class Reviewed(Assumption):
     labels: Labels | None = None
     sequential: bool = False
     sampling: Sampling = "single-sample"
+    prevalence: float | tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
+        _read_range(self.prevalence)
         object.__setattr__(self, "reviews", as_reviews(self.reviews))
 
     @property
@@ -96,7 +99,7 @@ class Reviewed(Assumption):
     def recover(
         self, models: Mapping[str, ScoredRows], wanted: Wanted
     ) -> dict[str, ReviewedRecovery]:
-        """Read the reviews by each model; those of several models rest on reviews alone."""
+        """Read the reviews by each model."""
         check_choice("sampling", self.sampling, SAMPLINGS)
         check_flag("sequential", self.sequential)
         for model in models.values():
@@ -106,7 +109,10 @@ class Reviewed(Assumption):
             "target": wanted.target or _usual_target(self.sampling),
             "confidence_level": wanted.confidence_level,
             "sequential": self.sequential,
+            "prevalence": _read_range(self.prevalence),
         }
+        for model in models.values():
+            _check_prevalence(about["prevalence"], model.counts, apart=self.apart)
         if len(models) == 1:
             ((name, model),) = models.items()
             checked = model.reviews_of(self.reviews)
@@ -121,19 +127,12 @@ class Reviewed(Assumption):
     def _of_models(
         self, models: Mapping[str, ScoredRows], about: dict[str, Any]
     ) -> dict[str, ReviewAnswers]:
-        if self.labels == "random":
-            raise InputError(
-                f"models are compared by {named('reviews')} alone: labels tell how positives are "
-                "spread over the scores of each model, not which of them both models find; pass "
-                f"{named('labels', repr('any'))}",
-                argument="labels",
-            )
         reviews = next(iter(models.values())).weigh_reviews(self.reviews)
         rows = {name: m.rows("reviews") for name, m in models.items()}
         planned = plan_model(reviews, {name: each.scores for name, each in rows.items()})
         whose = {name: model.review_clusters(reviews) for name, model in models.items()}
         counts = models[planned].counts
-        plan = ReviewAnswers(counts, reviews, "any", **about, clusters=whose[planned])
+        plan = ReviewAnswers(counts, reviews, self.labels, **about, clusters=whose[planned])
         return cross_models(plan, planned, models)
 
     def recover_segments(
@@ -164,26 +163,21 @@ def cross_models(
 ) -> dict[str, ReviewAnswers]:
     """Return what verdicts say under each model, if one model's scores planned them."""
     rows = {name: model.rows("reviews") for name, model in models.items()}
-    pool = np.flatnonzero(rows[planned].labels == UNLABELED)
 
     def crossed(name: str) -> Callable[[ScoreCounts], CrossedCells]:
         cells, plan_rows = plan.cells(plan.counts), rows[planned]
-        about = cells, plan_rows.scores, pool, plan_rows.weights
+        about = cells, plan_rows.scores, plan_rows.labels, plan_rows.weights
         return lambda counts: CrossedCells.of(counts, rows[name].scores, *about)
 
     return {
         name: plan
         if name == planned
-        else ReviewAnswers(
-            model.counts,
-            plan.reviews,
-            "any",
-            sampling=plan.sampling,
-            target=plan.target,
-            confidence_level=plan.confidence_level,
-            sequential=plan.sequential,
+        else replace(
+            plan,
+            counts=model.counts,
             crossed=crossed(name),
             clusters=model.review_clusters(plan.reviews),
+            plan_clusters=plan.clusters,
         )
         for name, model in models.items()
     }
@@ -246,6 +240,37 @@ class RandomAudit(Assumption):
             about["clusters"] = clusters
             found[name] = ReviewAnswers(model.counts, reviews, "any", **about, audited=True)
         return _recoveries(AuditedRecovery, models, found)
+
+
+def _read_range(prevalence: Any) -> tuple[float, float] | None:
+    """Return a prevalence, or a range of it, as two shares."""
+    if prevalence is None:
+        return None
+    pair = prevalence if isinstance(prevalence, tuple | list) else (prevalence, prevalence)
+    ends = [real_number(end) for end in pair]
+    if len(ends) != 2 or not 0 < ends[0] <= ends[1] < 1:  # noqa: PLR2004 - low and high
+        raise InputError(
+            f"beside {named('reviews')} {named('prevalence')} must be a share in (0, 1), or a "
+            f"range (low, high) of it; got {prevalence!r}",
+            argument="prevalence",
+        )
+    return ends[0], ends[1]
+
+
+def _check_prevalence(
+    prevalence: tuple[float, float] | None, counts: ScoreCounts, *, apart: bool
+) -> None:
+    """Raise if fewer rows than are labelled would be positive, or more than can be."""
+    if prevalence is None or apart:
+        return
+    least = counts.n_positive / counts.n_rows
+    most = 1 - counts.n_negative / counts.n_rows
+    if not least <= prevalence[0] <= prevalence[1] <= most:
+        raise InputError(
+            f"{named('prevalence')} must be at least {least:.4g} and at most {most:.4g}, since so "
+            f"many rows are labelled positive, or not negative; got {prevalence}",
+            argument="prevalence",
+        )
 
 
 def _usual_target(sampling: Sampling) -> str:

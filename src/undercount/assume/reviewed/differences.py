@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -66,9 +66,10 @@ class ReviewedModel:
     weights: FloatArray | None = field(default=None, kw_only=True)
     prevalence: float | None = field(default=None, kw_only=True)
 
-    def of_metric(self, metric: str) -> "ReviewedModel":  # noqa: ARG002 - most need no other
-        """Return the model with as many cells as a metric needs."""
-        return self
+    def of_metric(self, metric: str) -> "ReviewedModel":
+        """Return the model as a metric needs it."""
+        own = self.metrics.of_metric(metric)
+        return self if own is self.metrics else replace(self, metrics=own)
 
     def gradient(self, metric: str) -> MassGradient:
         """Return a metric with its gradient."""
@@ -81,14 +82,14 @@ class ReviewedModel:
     def along(self, metric: str, more: FloatArray) -> FloatArray:
         """Return how far a metric moves along the way to so many more positives among the rows."""
         cells = self.metrics.cells
-        way = np.multiply.outer(np.array([0.0, *PATH]), cells.by_cell(more))
+        way = np.multiply.outer(np.array([0.0, *PATH]), self.metrics.more_by_cell(more))
         at = self.metrics.positives(metric) + way
         found = metric_values(cells.counts, at, cells.everyone, metric, **self._place(metric))
         return np.asarray(found[1:] - found[0])
 
     def moves(self, gradient: MassGradient, metric: str) -> FloatArray:  # noqa: ARG002 - any metric
         """Return how far a metric moves if a row of each unit turns out to be positive."""
-        return self.metrics.cells.moves(gradient.turned)
+        return self.metrics.moves(gradient)
 
     def spreads(self, metric: str) -> bool:  # noqa: ARG002 - where they are found
         """Whether verdicts count where their whole stratum is, not where they are."""
@@ -177,6 +178,8 @@ def reviewed_differences(
     level: float,
     question: Question,
     needs: tuple[str, ...],
+    *,
+    joined: bool = False,
 ) -> list[Difference]:
     """Return the difference of each pair of models in one metric.
 
@@ -194,6 +197,9 @@ def reviewed_differences(
     question : {"population", "rows"}
     needs : tuple of str
         What differences rest on.
+    joined : bool
+        Whether values rest on random labels too. The interval then is that of the reviews alone:
+        one by the labels that both models' scores share held .75 to .91.
 
     Notes
     -----
@@ -205,15 +211,37 @@ def reviewed_differences(
     found = []
     for one, other in itertools.combinations(models, 2):
         value = values[one] - values[other]
+        alone = float(gradients[one].value - gradients[other].value) if joined else value
         pair = PairedModels(
             metric,
             (asked[one], asked[other]),
             (gradients[one], gradients[other]),
-            0.0 if abs(value) <= ROUNDING else value,
+            0.0 if abs(alone) <= ROUNDING else alone,
             population=question == "population",
         )
-        found.append(pair.difference((one, other), level, question, needs))
+        difference = pair.difference((one, other), level, question, needs)
+        found.append(_holding(difference, value) if joined else difference)
     return found
+
+
+def _holding(difference: Difference, value: float) -> Difference:
+    """Return a difference with another value, which its interval holds."""
+    gap = difference.difference
+    value = 0.0 if abs(value) <= ROUNDING else value
+    low, high = (float(end(edge, value)) for end, edge in ((np.fmin, gap.low), (np.fmax, gap.high)))
+    better = value if FACTS[difference.metric].higher_is_better else -value
+    p_value = (
+        max(difference.p_value, 1 - gap.confidence_level)
+        if low <= 0 <= high
+        else difference.p_value
+    )
+    return replace(
+        difference,
+        difference=replace(gap, value=value, low=low, high=high),
+        better_probability=better_chance(better, p_value),
+        p_value=p_value,
+        adjusted_p_value=p_value,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,13 +367,14 @@ class PairedModels:
         """
         risk = (1 - level) / 2
         student = float(stdtrit(chance.freedom, 1 - risk))
-        metrics, far = self.drawn[2].metrics, student * math.sqrt(rows)
+        wider, half = self.drawn[2], student * chance.error
+        metrics, far = wider.metrics, student * math.sqrt(rows)
 
         def read(more: FloatArray) -> FloatArray:
             one, other = (model.along(self.metric, more) for model in self.models)
             return np.asarray(one - other)
 
-        spread = self.drawn[2].spreads(self.metric)
+        spread = wider.spreads(self.metric)
         gaps = moved_interval(
             sides_of(metrics.cells, metrics.shares, self.moves, spread=spread),
             read,
@@ -353,7 +382,6 @@ class PairedModels:
             metrics.draw_effect(self.moves)[0] * (student / float(ndtri(1 - risk))) ** 2,
             (-far, far),
         )
-        half = student * chance.error
         low, high = min(-half, float(gaps.low)), max(half, float(gaps.high))
         return possible_ends(self.metric, self.value, self.value + low, self.value + high)
 

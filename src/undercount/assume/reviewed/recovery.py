@@ -37,7 +37,6 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve
 from undercount.errors import Check, LibraryWarning
 from undercount.estimate import Estimate, Interval
-from undercount.infer.clusters import KIND_LABELS
 from undercount.infer.decisions import BestThreshold, Goal
 from undercount.infer.deployed import SAME_RATES
 from undercount.infer.difference import (
@@ -328,23 +327,23 @@ class ReviewedPairing(Pairing):
     @cached_property
     def _cells(self) -> dict[str, ReviewedModel]:
         """What verdicts say of every row, beside each model's cells."""
-        made = {}
+        made: dict[str, ReviewedModel] = {}
         for name, model in self.models.items():
             rows, reviewed, counts = model.used.rows("reviews"), model.reviewed, model.counts
-            if reviewed.crossed is not None:
-                cells: Any = reviewed.cells(counts)
-            else:  # the plan's own model, row by row as well, reviewed rows apart as in the others
-                pool = np.flatnonzero(rows.labels == KIND_LABELS[1])
-                seen = reviewed.reviews.score[reviewed.reviews.answered].tolist()
-                counts = replace(rows, knots=(*rows.knots, *seen))([])
-                cells = reviewed.finer_cells(model.counts, counts)
-                own = rows.scores, pool, rows.weights
+            cells = reviewed.cells(counts)
+            if reviewed.crossed is None:  # the plan's own model, row by row as well
+                own = rows.scores, rows.labels, rows.weights
                 cells = CrossedCells.of(counts, rows.scores, cells, *own)
-            cell = np.searchsorted(-counts.score, -rows.scores.astype(np.float64))
+            place = np.searchsorted(-counts.score, -rows.scores.astype(np.float64))
+            about = rows.labels, place, self.thresholds.get(name)
             level, whose = self._level, reviewed.clusters
-            metrics = ReviewedMetrics(cells, confidence_level=level, clusters=whose)
-            at = self.thresholds.get(name)
-            made[name] = ReviewedModel(metrics, rows.labels, cell, at, weights=rows.weights)
+            metrics = ReviewedMetrics(
+                cells,
+                confidence_level=level,
+                clusters=whose,
+                prevalence=reviewed.prevalence,
+            )
+            made[name] = ReviewedModel(metrics, *about, weights=rows.weights)
         return made
 
     def differences(self, metrics: Sequence[str]) -> tuple[Difference, ...]:
@@ -378,9 +377,10 @@ class ReviewedPairing(Pairing):
         values: Mapping[str, float],
         question: Question,
     ) -> list[Difference]:
-        needs = next(iter(self.models.values())).reviewed.needs
-        about = self._level, question, needs
-        return holm_adjusted(reviewed_differences(models, metric, values, *about))
+        reviewed = next(iter(self.models.values())).reviewed
+        about = self._level, question, reviewed.needs
+        joined = reviewed.labels == "random"
+        return holm_adjusted(reviewed_differences(models, metric, values, *about, joined=joined))
 
     def workload(self) -> Workload | None:
         """Return what verdicts tell of as many flagged rows, if a number of them was asked for."""

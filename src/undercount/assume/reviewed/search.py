@@ -62,7 +62,7 @@ class ReviewedSearch(ThresholdSearch):
         """Positives of each cell, by the answer that leads."""
         if isinstance(self.metrics, CombinedMetrics):
             return self.metrics.strata.positive
-        return self.metrics.cells.positive
+        return self.metrics.positives("recall")
 
     def _points(self, counts: ScoreCounts, shares: Shares) -> RatePoint:  # noqa: ARG002 - by verdicts
         found = self._rates_of(np.append(0.0, np.cumsum(self.positive)))

@@ -349,10 +349,10 @@ def _other_scores(name: str, fitted: Mapping[str, SelectedModel]) -> dict[str, F
     own, plain = model.fit.columns, standardise(model.sample, model.sample.weight, ranks=False)
     known = np.column_stack([own.design, plain.design[:, 1:]])
     others: dict[str, FloatArray] = {}
-    for other, its in fitted.items():
-        score = its.fit.columns.score
-        again = any(_is_copy(score, each) for each in (own.score, *others.values()))
-        if other == name or again or _follows_from(known, score):
+    for other, second in fitted.items():
+        score = second.fit.columns.score
+        copied = any(_is_copy(score, column) for column in (own.score, *others.values()))
+        if other == name or copied or _follows_from(known, score):
             continue
         others[other] = score
         known = np.column_stack([known, score])

@@ -98,17 +98,17 @@ def _variance(pairs: list[tuple[SelectedModel, MetricAt]], target: Target) -> fl
     gap = parts[0].influence - parts[1].influence
     # The class of a row moves both models at once.
     noise = (np.sqrt(parts[0].noise) - np.sqrt(parts[1].noise)) ** 2
-    found = sample.variance(weight, gap, noise)
+    variance = sample.variance(weight, gap, noise)
     terms = [
         SignedReader(sign, reader, at)
         for sign, reader, (_, at) in zip((1.0, -1.0), readers, pairs, strict=True)
         if isinstance(reader, EmpiricalReader) and reader.expects_other_labels
     ]
     if target == "dataset" or len(terms) < len(pairs):
-        return found
+        return variance
     expected = sample.cluster_effect(weight, gap) * expected_variance(terms)
     weighted = any(term.reader.weighs for term in terms)
-    return join_variances(found, expected, pairs[0][1].metric, weighted=weighted)
+    return join_variances(variance, expected, pairs[0][1].metric, weighted=weighted)
 
 
 def _drawn_error(pairs: list[tuple[SelectedModel, MetricAt]]) -> float:
@@ -168,9 +168,9 @@ def _gain(model: SelectedModel, goal: Goal, place: int, over: float) -> Estimate
     values, base = goal.value(_points(curve)), _place(curve, over)
     raw = float(values[place] - values[base])
     errors = [_error(fit, goal, curve, over) for fit in model.drawn if fit is not None]
-    found = np.array([error for error in errors if np.isfinite(error)] or [0.0])
-    value, level = raw - float(found.mean()), model.confidence_level
-    low, high, error = drawn_interval(value, raw - found, level)
+    flattery = np.array([error for error in errors if np.isfinite(error)] or [0.0])
+    value, level = raw - float(flattery.mean()), model.confidence_level
+    low, high, error = drawn_interval(value, raw - flattery, level)
     return Estimate(value, low, high, error, level, model.needs, "rows drawn anew")
 
 

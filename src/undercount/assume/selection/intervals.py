@@ -37,9 +37,9 @@ def rival_estimate(
     fits: Sequence[SelectionFit], at: MetricAt, level: float, target: Target = "population"
 ) -> Estimate:
     """Value of the first fit, and an interval that holds those of all that are as likely."""
-    found = [delta_estimate(fit, at, level, target) for fit in fits]
-    low, high = min(each.low for each in found), max(each.high for each in found)
-    return replace(found[0], low=low, high=high)
+    estimates = [delta_estimate(fit, at, level, target) for fit in fits]
+    ends = [estimate.low for estimate in estimates], [estimate.high for estimate in estimates]
+    return replace(estimates[0], low=min(ends[0]), high=max(ends[1]))
 
 
 def delta_estimate(
@@ -90,7 +90,7 @@ def _student_estimate(
 
 
 def draw_weights(
-    fit: SelectionFit, n_resamples: int, random_state: int | np.random.Generator | None
+    fit: SelectionFit, n_resamples: int, random_state: int | None
 ) -> Iterator[FloatArray]:
     """Draw rows, or whole units, anew: how often each of them is there, times what it weighs."""
     generator, unit = np.random.default_rng(random_state), fit.sample.unit
@@ -104,22 +104,22 @@ def draw_weights(
 
 
 def draw_fits(
-    fit: SelectionFit, n_resamples: int, random_state: int | np.random.Generator | None
+    fit: SelectionFit, n_resamples: int, random_state: int | None
 ) -> list[SelectionFit | None]:
     """Fit the model again to resampled rows; None where a resample has no maximum."""
-    found: list[SelectionFit | None] = []
+    fits: list[SelectionFit | None] = []
     for weight in draw_weights(fit, n_resamples, random_state):
         try:
-            found.append(fit.refit(weight))
+            fits.append(fit.refit(weight))
         except InputError:  # a resample without one class, or separated
-            found.append(None)
-    fitted = sum(each is not None for each in found)
+            fits.append(None)
+    fitted = sum(refit is not None for refit in fits)
     if fitted < ENOUGH * n_resamples:
         raise InputError(
             f"only {fitted} of {n_resamples} resamples could be fitted; too few labels for a "
             "bootstrap. Look at more rows"
         )
-    return found
+    return fits
 
 
 def drawn_interval(value: float, drawn: FloatArray, level: float) -> tuple[float, float, float]:
@@ -134,5 +134,5 @@ def bootstrap_estimate(
 ) -> Estimate:
     """Percentile interval of a metric over models fitted again to resampled rows."""
     value = fit.reader(at.metric).value(at)
-    values = np.array([each.reader(at.metric).value(at) for each in drawn if each is not None])
+    values = np.array([refit.reader(at.metric).value(at) for refit in drawn if refit is not None])
     return Estimate(value, *drawn_interval(value, values, level), level)

@@ -49,7 +49,7 @@ class SelectedModel:
         On all scales that the scores allow, the likeliest first.
     confidence_level : float
         Of every interval and band.
-    random_state : int, generator or None
+    random_state : int, optional
         For resamples and the band.
     n_resamples : int
         Resamples of rows, or clusters, where nothing else tells an interval.
@@ -69,7 +69,7 @@ class SelectedModel:
 
     fits: Sequence[SelectionFit]
     confidence_level: float = 0.95
-    random_state: int | np.random.Generator | None = 0
+    random_state: int | None = 0
     n_resamples: int = 200
 
     @property
@@ -215,19 +215,19 @@ class SelectedModel:
     def checks(self) -> list[Check]:
         """Check what can be checked, in plain words; what cannot be, no check can promise."""
         model, sample = self.fit.model, self.sample
-        found = list(checks.check_sample(sample, self.curve, model))
+        findings = list(checks.check_sample(sample, self.curve, model))
         if self.method in ("own-score", "observed-score"):
-            found.append(checks.check_rule(sample, self.method))
+            findings.append(checks.check_rule(sample, self.method))
         if self.method in LATENT:
-            found.append(checks.check_normality(self.fit))
-        found.extend(checks.check_shape(model, self.fit.distribution))
+            findings.append(checks.check_normality(self.fit))
+        findings.extend(checks.check_shape(model, self.fit.distribution))
         if isinstance(model, HiddenModel):
-            found.append(checks.check_normal_shape(model))
+            findings.append(checks.check_normal_shape(model))
             interval = self.error_correlation_interval()
-            found.append(checks.check_identification(model, interval, self.confidence_level))
+            findings.append(checks.check_identification(model, interval, self.confidence_level))
         elif model.selection is not None:
-            found.append(checks.check_positivity(model))
-        return found
+            findings.append(checks.check_positivity(model))
+        return findings
 
     def extrapolates(self, at: MetricAt) -> str:
         """Say what makes a metric the model's word rather than the labels'; empty if nothing.

@@ -165,8 +165,8 @@ class SelectedRecovery(Recovery):
 
     def carry(self, at: MetricAt, prevalence: float) -> Estimate:
         """Estimate a metric where another share of rows is positive."""
-        found = self.model.estimate(replace(at, prevalence=prevalence))
-        return replace(found, needs=(*found.needs, SAME_RATES))
+        estimate = self.model.estimate(replace(at, prevalence=prevalence))
+        return replace(estimate, needs=(*estimate.needs, SAME_RATES))
 
     @property
     def not_by_labels(self) -> str:
@@ -207,12 +207,12 @@ class SelectedRecovery(Recovery):
         warned: Sequence[LibraryWarning],
     ) -> tuple[Check, ...]:
         """Check what can be checked of the choice and of the shape of the class."""
-        found = [*self.model.checks(), *threshold_checks(self.counts, None, self.used.threshold)]
-        return with_warnings(found, warned, given=True)
+        checks = [*self.model.checks(), *threshold_checks(self.counts, None, self.used.threshold)]
+        return with_warnings(checks, warned, given=True)
 
     def take(self, used: ScoredRows, place: NDArray[np.intp], target: Target) -> "SelectedRecovery":
         """Fit some of the rows by themselves: what a score means may differ between them."""
-        wanted = Wanted(target, self.confidence_level)
+        wanted = Wanted(target, self.confidence_level, random_state=self.model.random_state)
         (part,) = self.assumption.part(place).recover({"": used}, wanted).values()
         return part
 
@@ -229,8 +229,8 @@ class SelectedRecovery(Recovery):
         top: Any,
     ) -> "SelectedPairing":
         """Put models side by side."""
-        known = {name: cast("SelectedRecovery", each) for name, each in models.items()}
-        return SelectedPairing(known, thresholds, question, top)
+        selected = {name: cast("SelectedRecovery", model) for name, model in models.items()}
+        return SelectedPairing(selected, thresholds, question, top)
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,11 +256,11 @@ class SelectedPairing(Pairing):
 
     def differences(self, metrics: Sequence[str]) -> tuple[Difference, ...]:
         """Return the differences of every pair, metric by metric."""
-        found = [
+        pairs = [
             selected_differences(self._models, self._places(metric), self.question)
             for metric in metrics
         ]
-        return tuple(difference for each in found for difference in holm_adjusted(each))
+        return tuple(difference for tested in pairs for difference in holm_adjusted(tested))
 
     def workload(self) -> Workload | None:
         """Compare what models find among as many flagged rows, if a number was asked for."""
@@ -275,8 +275,8 @@ class SelectedPairing(Pairing):
 
     def carried(self, metrics: Sequence[str], prevalence: float) -> tuple[Difference, ...]:
         """Return the differences where another share of rows is positive."""
-        found = [
+        pairs = [
             selected_differences(self._models, self._places(metric, prevalence), "population")
             for metric in metrics
         ]
-        return tuple(carried_over(each) for some in found for each in holm_adjusted(some))
+        return tuple(carried_over(gap) for tested in pairs for gap in holm_adjusted(tested))

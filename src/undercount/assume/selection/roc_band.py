@@ -21,7 +21,7 @@ def roc_band(
     points: Sequence[tuple[float, CurveReader]],
     best: CurveReader,
     level: float,
-    random_state: int | np.random.Generator | None,
+    random_state: int | None,
 ) -> CurveBounds:
     """Band of true-positive rates at each false-positive rate, which covers the whole curve.
 
@@ -33,7 +33,7 @@ def roc_band(
         At the maximum.
     level : float
         Confidence level.
-    random_state : int, generator or None
+    random_state : int, optional
         For the critical value.
     """
     tpr, covariance = best.roc(GRID)
@@ -97,9 +97,7 @@ def _smooth(
     return moved, np.maximum(variance, moved * (1 - moved) / (labels + 4))
 
 
-def _critical_value(
-    covariance: FloatArray, level: float, random_state: int | np.random.Generator | None
-) -> float:
+def _critical_value(covariance: FloatArray, level: float, random_state: int | None) -> float:
     """Quantile of the largest standardised deviation along the curve (sup-t)."""
     error = np.sqrt(np.diag(covariance))
     kept = error > EDGE

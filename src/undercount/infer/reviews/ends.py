@@ -197,6 +197,15 @@ def sides_of(
         )
 
 
+def open_variance(cells: ReviewedCells, shares: StratumShares) -> FloatArray:
+    """Return the variance that each unit adds to the number of positives."""
+    rows, drawn = cells.unlabeled_rows, cells.reviewed_rows
+    left = rows * np.maximum(rows - drawn, 0.0) / drawn
+    by_stratum = left * shares.variance(np.ones(len(cells.unlabeled)), len(rows))
+    by_stratum = by_stratum * shares.correction(drawn) * cells.squared_weight
+    return _spread(by_stratum, cells.unlabeled * shares.spread, cells.stratum)
+
+
 def _spread(total: FloatArray, weight: FloatArray, stratum: IntArray) -> FloatArray:
     """Spread what each stratum has over its units, by their weights."""
     sums = sum_by(stratum, weight, total.shape[-1])

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
@@ -15,10 +15,11 @@ from undercount.infer.mass_gradients import (
     MassGradient,
     mass_gradient,
     metric_values,
+    without_rounding,
 )
 from undercount.infer.mixture import Target
 from undercount.infer.reviews.clusters import ReviewClusters
-from undercount.infer.reviews.ends import PATH, Gaps, moved_interval, sides_of
+from undercount.infer.reviews.ends import PATH, Gaps, moved_interval, open_variance, sides_of
 from undercount.infer.reviews.stratum_shares import StratumShares
 from undercount.infer.reviews.verdicts import CrossedCells, ReviewedCells
 from undercount.metric_facts import FACTS, Scale
@@ -26,6 +27,8 @@ from undercount.metric_facts import FACTS, Scale
 METHOD = "strata of reviews"
 # Where an interval holds this part of a metric's range, nothing can be said of it yet.
 OPEN = 0.9
+# Verdicts say as much of the order of rows, however many of them are positive.
+WITHOUT_PREVALENCE = (*SUMS_OVER_PAIRS, "partial_roc_auc")
 # So far out of its range may a value lie by the chance of the draw, and is taken for its end.
 BEYOND = 0.1
 
@@ -39,9 +42,15 @@ class ReviewedMetrics:
     confidence_level: float = 0.95
     sequential: bool = False
     clusters: ReviewClusters | None = None
+    prevalence: tuple[float, float] | None = None  # of the rows, if it is known, or a range of it
 
     def __post_init__(self) -> None:
         check_confidence_level(self.confidence_level)
+
+    def of_metric(self, name: str) -> "ReviewedMetrics":
+        """Return the estimator of a metric: an area of ranks is no sharper by a prevalence."""
+        ranked = self.prevalence is not None and name in WITHOUT_PREVALENCE
+        return replace(self, prevalence=None) if ranked else self
 
     @cached_property
     def shares(self) -> StratumShares:
@@ -63,7 +72,38 @@ class ReviewedMetrics:
         would count itself as ranked above each row that it stands for, and cells of less than none
         make it far too large. It is read where rows can have them.
         """
-        return self._possible if name == "average_precision" else self.cells.positive
+        if name == "average_precision":
+            return np.clip(self._with_total(self._possible), 0.0, self.cells.everyone)
+        return self._with_total(self.cells.positive)
+
+    @cached_property
+    def _open(self) -> FloatArray:
+        """Part of what is open of all positives that is open in each unit."""
+        found = open_variance(self.cells, self.shares)
+        return found / max(float(found.sum()), 1e-300)
+
+    def _with_total(self, positive: FloatArray) -> FloatArray:
+        """Return positives that are as many as is known, others where verdicts leave it open."""
+        if self.prevalence is None:
+            return positive
+        lacking = float(np.mean(self.prevalence) * self.cells.everyone.sum() - positive.sum())
+        return np.asarray(positive + lacking * self.cells.by_cell(self._open))
+
+    def moves(self, gradient: MassGradient) -> FloatArray:
+        """Return how far a metric moves if a row of each unit turns out to be positive.
+
+        Where all positives are known in number, others are then fewer.
+        """
+        moves = self.cells.moves(gradient.turned)
+        if self.prevalence is None:
+            return moves
+        return without_rounding(moves - float(moves @ self._open), 1e-10 * np.abs(moves).max())
+
+    def more_by_cell(self, more: FloatArray) -> FloatArray:
+        """Return by how much the positives of each cell change if units have so many more."""
+        if self.prevalence is not None:
+            more = more - more.sum(axis=-1, keepdims=True) * self._open
+        return self.cells.by_cell(more)
 
     @cached_property
     def _possible(self) -> FloatArray:
@@ -73,7 +113,7 @@ class ReviewedMetrics:
 
     def variance(self, gradient: MassGradient) -> tuple[Any, Any]:
         """Return the variance of an estimate, and its degrees of freedom."""
-        drawn, freedom = self.drawn_variance(self.cells.moves(gradient.turned))
+        drawn, freedom = self.drawn_variance(self.moves(gradient))
         return self.with_rows(drawn, freedom, gradient)
 
     def with_rows(self, drawn: Any, freedom: Any, gradient: MassGradient) -> tuple[Any, Any]:
@@ -173,10 +213,12 @@ class ReviewedMetrics:
 
         Where verdicts leave nearly its whole range open there is no value, but for the prevalence.
         """
+        own = self.of_metric(name)
         value, low, high, error = (
-            float(each) for each in self.intervals(name, threshold, **options)
+            float(each) for each in own.intervals(name, threshold, **options)
         )
-        return Estimate(value, low, high, error, self.confidence_level, ("reviews",), METHOD)
+        needs = ("reviews",) if own.prevalence is None else ("reviews", "prevalence")
+        return Estimate(value, low, high, error, self.confidence_level, needs, METHOD)
 
     def intervals(
         self, name: str, threshold: float | None = None, **options: Any
@@ -184,10 +226,13 @@ class ReviewedMetrics:
         """Return value, ends and standard error of a metric, for each set of verdicts."""
         if name == "average_precision" and self.cells.finer is not self.cells:
             return replace(self, cells=self.cells.finer).intervals(name, threshold, **options)
+        if self.prevalence is not None and self.prevalence[0] < self.prevalence[1]:
+            return self._at_both_ends(name, threshold, **options)
         gradient = self.gradient(name, threshold, **options)
         found, (least, most) = np.asarray(gradient.value, dtype=float), range_of(name)
         value, level = np.clip(found, least, most), self.confidence_level
-        possible = self.cells.possible | (name == "precision")
+        known_total = self.prevalence is not None
+        possible = self.cells.possible | (name == "precision") | known_total
         with np.errstate(invalid="ignore", divide="ignore"):
             variance, freedom = self.variance(gradient)
             widened = stretch(self.cells, level) if self.sequential else 1.0
@@ -204,11 +249,26 @@ class ReviewedMetrics:
         error = np.where(endless, np.inf, error)
         # Of the prevalence, what is likely.
         likely = np.nan
-        if name == "prevalence":
+        if name == "prevalence" and not known_total:
             likely = self.cells.likely.sum(axis=-1) / float(self.cells.everyone.sum())
         value = np.where(known | endless, value, likely)
         missing = possible & np.isnan(found)  # nothing is flagged, say
         return tuple(np.where(missing, np.nan, each) for each in (value, low, high, error))
+
+    def _at_both_ends(
+        self, name: str, threshold: float | None, **options: Any
+    ) -> tuple[FloatArray, ...]:
+        """Return the same where a range of the prevalence is known: the intervals of its ends."""
+        low, high = cast("tuple[float, float]", self.prevalence)
+        middle = (low + high) / 2
+        value, _, _, error = replace(self, prevalence=(middle, middle)).intervals(
+            name, threshold, **options
+        )
+        ends = [
+            replace(self, prevalence=(end, end)).intervals(name, threshold, **options)
+            for end in (low, high)
+        ]
+        return value, np.minimum(*(e[1] for e in ends)), np.maximum(*(e[2] for e in ends)), error
 
     def _in_range(self, name: str, end: Any, low: Any, high: Any) -> Any:
         """Return the value of a metric that verdicts put beyond its range: that end of it.
@@ -236,12 +296,12 @@ class ReviewedMetrics:
 
         def read(more: FloatArray) -> FloatArray:
             parts = np.array([[0.0], *([part] for part in PATH)])
-            at = positive[..., None, :] + parts * cells.by_cell(more)[..., None, :]
+            at = positive[..., None, :] + parts * self.more_by_cell(more)[..., None, :]
             found = metric_values(cells.counts, at, cells.everyone, name, **options)
             return np.asarray(found[..., 1:] - found[..., :1])
 
         student, normal = stdtrit(freedom, 1 - risk), float(ndtri(1 - risk))
-        moves = cells.moves(gradient.turned)
+        moves = self.moves(gradient)
         # The rows' own part is linear: its ends are those of the value on the metric's scale.
         value, error = gradient.value, (widened * self.row_variance(gradient)) ** 0.5
         ends = np.array(delta_interval(value, error, scale_of(name), student)) - value

@@ -101,7 +101,7 @@ class LabelTest:
     def labelled_positives(self) -> FloatArray:
         """Labelled positives of each score."""
         scores, place = self._scores
-        positive = self.cells.counts.positive
+        positive = self.cells.counts.cell_rows[0]
         return sum_by(place[: len(positive)], positive, len(scores))
 
     @cached_property

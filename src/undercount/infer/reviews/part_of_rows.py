@@ -9,11 +9,14 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named
 from undercount.infer.reviews.stratum_shares import StratumShares
 from undercount.infer.reviews.verdicts import (
+    SHIFT,
+    SLOPE,
     IntArray,
     ReviewedCells,
     Reviews,
@@ -85,10 +88,22 @@ class PartCells(ReviewedCells):
             guess = np.where(joined[self.stratum], shown, self.posterior)
             object.__setattr__(self, "posterior", guess)
 
+    @property
+    def has_all(self) -> bool:
+        """Whether all verdicts are on rows of the part."""
+        return self.reviews.n_answered == self.whole.reviews.n_answered
+
     @cached_property
     def recalibrated(self) -> FloatArray:
-        """How likely each unit is positive after a look at the verdicts on all rows."""
-        return np.asarray(self.whole.recalibrated[places_in(self.whole.counts, self.counts)])
+        """How likely each unit is positive after a look at all verdicts, and at those of the part.
+
+        A part may have more positives, or fewer, than all rows of the same scores.
+        """
+        shown = self.whole.recalibrated[places_in(self.whole.counts, self.counts)]
+        if self.has_all:
+            return np.asarray(shown)
+        columns = np.stack([np.ones(len(shown)), logit(shown)], axis=1)
+        return self.fit_verdicts(columns, np.array([0.0, 1.0]), np.array([SHIFT, SLOPE]))
 
 
 def _join_few(reviews: Reviews, whole: ReviewedCells) -> tuple[IntArray, NDArray[np.bool_]]:

@@ -133,9 +133,9 @@ def plan_reviews(
     if isinstance(unlabeled_prevalence, int | float):
         _check_share(unlabeled_prevalence)
     shares = {"prevalence": prevalence, "unlabeled_prevalence": unlabeled_prevalence}
-    assumption = planned_assumption(assume, reviews, **shares)
+    assumption = planned_assumption(assume, reviews, shares)
     refuse_other_order(y=y, **assumption.columns)
-    columns = RowColumns(label, unlabeled, tuple(keep), sample_weight, cluster)
+    columns = RowColumns(label, unlabeled, keep, sample_weight, cluster)
     source = open_rows(y, score, threshold, columns)
     taken = {name: take_column(y, name, values) for name, values in assumption.columns.items()}
     request = PlanRequest(budget, goal, 0.0, random_state, level)

@@ -265,6 +265,7 @@ def open_rows(
     y: Any, score: Any, threshold: float | Mapping[str, float] | None, columns: RowColumns
 ) -> RowSource:
     """Take rows as arrays, out of a frame in memory, or where they are."""
+    _check_named(score, columns.keep)
     label, weight, cluster = columns.label, columns.sample_weight, columns.cluster
     if label is None and not is_frame(y):
         if columns.keep:
@@ -285,6 +286,16 @@ def open_rows(
     whose = take_column(y, "cluster", cluster)
     rows = RowsInMemory.of(taken[names[0]], scores, places, columns.unlabeled, weight, whose)
     return replace(rows, frame=y, keep=columns.keep)
+
+
+def _check_named(score: Any, keep: Any) -> None:
+    """Raise unless there is a model, and columns to keep are named."""
+    if isinstance(score, Mapping | list | tuple) and not score:
+        raise InputError(f"{named('score')} must hold the scores of a model", argument="score")
+    if not isinstance(keep, list | tuple) or not all(isinstance(name, str) for name in keep):
+        raise InputError(
+            f"{named('keep')} must be a list of columns; got {keep!r}", argument="keep"
+        )
 
 
 def _thresholds(

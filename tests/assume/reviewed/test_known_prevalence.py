@@ -1,0 +1,58 @@
+"""Reviews of rows whose prevalence is known from elsewhere."""
+
+import numpy as np
+import pytest
+
+import undercount as uc
+
+RNG = np.random.default_rng(0)
+TRUTH = RNG.random(3000) < 0.1
+SCORE = RNG.normal(2.0 * TRUTH)
+Y = np.where(TRUTH & (RNG.random(3000) < 0.3), 1, 0)
+CUT = 1.5
+SHARE = float(TRUTH.mean())
+PLAN = uc.plan_reviews(Y, SCORE, unlabeled=0, budget=200, threshold=CUT, random_state=1)
+REVIEWS = PLAN.answered(TRUTH[PLAN.rows])
+
+
+def evaluate(prevalence=None, **more):
+    assume = uc.Reviewed(REVIEWS, prevalence=prevalence, **more)
+    return uc.evaluate(Y, SCORE, assume=assume, unlabeled=0, threshold=CUT)
+
+
+def test_recall_is_what_was_found_over_what_is_known_to_be_there():
+    known = evaluate(SHARE)
+    flagged = np.mean(SCORE >= CUT)
+    expected = known["precision"].value * flagged / SHARE
+    assert known["recall"].value == pytest.approx(expected, abs=1e-12)
+    assert known.prevalence == pytest.approx(SHARE, abs=1e-12)
+    assert "prevalence" in known["recall"].needs
+
+
+def test_it_is_sharper_and_says_no_more_of_the_order_of_rows():
+    known, plain = evaluate(SHARE), evaluate()
+    assert known["recall"].high - known["recall"].low < plain["recall"].high - plain["recall"].low
+    assert known["roc_auc"] == plain["roc_auc"]
+
+
+def test_a_range_holds_the_intervals_of_its_ends():
+    ends = [evaluate(share)["recall"] for share in (0.08, 0.12)]
+    middle, both = evaluate(0.1)["recall"], evaluate((0.08, 0.12))["recall"]
+    assert both.value == middle.value
+    assert (both.low, both.high) == (min(e.low for e in ends), max(e.high for e in ends))
+
+
+def test_the_shorthand_says_the_same():
+    short = uc.evaluate(Y, SCORE, reviews=REVIEWS, prevalence=SHARE, unlabeled=0, threshold=CUT)
+    assert short["recall"] == evaluate(SHARE)["recall"]
+
+
+@pytest.mark.parametrize("wrong", [0, 1.2, "many", (0.2, 0.1), (0.1, 0.2, 0.3)])
+def test_a_prevalence_is_a_share_or_a_range(wrong):
+    with pytest.raises(uc.InputError, match="prevalence"):
+        uc.Reviewed(REVIEWS, prevalence=wrong)
+
+
+def test_no_fewer_are_positive_than_are_labelled():
+    with pytest.raises(uc.InputError, match="at least"):
+        evaluate(float(Y.mean()) / 2)
