@@ -148,3 +148,37 @@ def test_counts_of_segments_say_what_is_missing():
     with pytest.raises(uc.InputError, match="do not say which rows") as error:
         uc.compare({"DE": counts}, MODELS)
     assert error.value.code == "missing-data"
+
+
+def test_who_was_looked_at_is_fitted_in_each_segment():
+    column = RNG.random(N) < 0.5
+    looked = RNG.random(N) < np.where(column, 0.8, 0.3)
+    labels = np.where(looked, TRUTH.astype(float), np.nan)
+    features = column[:, np.newaxis].astype(float)
+    here = COUNTRY == "FR"
+
+    def compare(rows, **more):
+        assume = uc.SelectedLabels(method="doubly-robust", features=features[rows])
+        models = {name: score[rows] for name, score in MODELS.items()}
+        return uc.compare(labels[rows], models, assume=assume, threshold=1.0, **more)
+
+    segments, alone = compare(slice(None), by=COUNTRY), compare(here)
+    for metric in ("recall", "precision", "roc_auc"):
+        gap, expected = (found.difference(metric).difference for found in (segments["FR"], alone))
+        assert [gap.value, gap.low, gap.high] == pytest.approx(
+            [expected.value, expected.low, expected.high], abs=1e-9
+        )
+
+
+def test_verdicts_on_rows_of_a_segment_tell_its_difference():
+    plan = uc.plan_reviews(LABELS, ONE, budget=900, threshold=1.0, random_state=0)
+    reviews = plan.answered(TRUTH[plan.rows])
+    segments = uc.compare(
+        LABELS, MODELS, by=COUNTRY, assume=uc.Reviewed(reviews), threshold=1.0, question="rows"
+    )
+    for country in ("DE", "FR", "US"):
+        here = country == COUNTRY
+        truth = TRUTH[here]
+        recall = [(score[here][truth] >= 1).mean() for score in (ONE, OTHER)]
+        gap = segments.difference(country, "recall").difference
+        assert gap.low < recall[0] - recall[1] < gap.high
