@@ -130,9 +130,8 @@ class Reviewed(Assumption):
         reviews = next(iter(models.values())).weigh_reviews(self.reviews)
         rows = {name: m.rows("reviews") for name, m in models.items()}
         planned = plan_model(reviews, {name: each.scores for name, each in rows.items()})
-        whose = {name: model.review_clusters(reviews) for name, model in models.items()}
-        counts = models[planned].counts
-        plan = ReviewAnswers(counts, reviews, self.labels, **about, clusters=whose[planned])
+        counts, clusters = models[planned].counts, models[planned].review_clusters(reviews)
+        plan = ReviewAnswers(counts, reviews, self.labels, **about, clusters=clusters)
         return cross_models(plan, planned, models)
 
     def recover_segments(
