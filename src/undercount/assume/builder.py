@@ -122,7 +122,7 @@ def check_by_segment(assumption: Assumption) -> None:
     if assumption.by_segment:
         return
     raise InputError(
-        f"{named('by')} cannot be combined with reviews, audits or a test of {named('covariates')}",
+        f"{named('by')} cannot be combined with a test of {named('covariates')}",
         argument="by",
     )
 

@@ -213,7 +213,7 @@ def evaluate(
         Told the share of the resamples that is done.
     reviews : Reviews or path, optional
         Verdicts on rows that `plan_reviews` chose, or the answered file of a plan. They tell the
-        share of hidden positives and every metric, so that no prevalence is given; `y` is that of
+        share of hidden positives and every metric, so that no prevalence is needed; `y` is that of
         the plan.
     labels : {"any", "random"}, optional
         With reviews, what to suppose of the labels: "any" nothing, "random" that they are a random
