@@ -185,7 +185,7 @@ def test_refusals():
     with pytest.raises(uc.InputError, match="missing in 1"):
         uc.evaluate(y, score, cluster=[float("nan"), *cluster[1:]], **options)
     counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
-    with pytest.raises(uc.InputError, match="counts do not say which rows belong together"):
+    with pytest.raises(uc.InputError, match="counts do not say which rows they are of"):
         uc.evaluate(counts, prevalence=truth.mean(), cluster=cluster)
     with pytest.raises(uc.InputError, match="which resamples rows"):
         uc.evaluate(

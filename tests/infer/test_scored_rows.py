@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
+from undercount.errors import MISSING_DATA
 from undercount.infer.scored_rows import ScoredRows, count_model
 
 Y, SCORE = [1, 1, 0, 0, 0, 0], [6.0, 5, 5, 3, 2, 1]
@@ -42,3 +43,17 @@ def test_rows_that_are_a_cluster_each_are_independent():
     assert model().with_clusters(np.arange(6)).clusters is None
     assert model().with_clusters(list("abcdef")).clusters is None
     assert model().with_clusters([1, 1, 2, 3, 4, 5]).clusters.n_clusters == 5
+
+
+@pytest.mark.parametrize(
+    ("argument", "assume"),
+    [
+        ("chance", uc.LabelPropensity(np.full(6, 0.5))),
+        ("found", uc.DelayedLabels(np.zeros(6), [1, 2, *[np.nan] * 4], until=9)),
+    ],
+)
+def test_counts_alone_lack_the_rows_that_columns_are_of(argument, assume):
+    counts = uc.ScoreCounts.from_rows(Y, SCORE, unlabeled=0)
+    with pytest.raises(uc.InputError, match="do not say which rows they are of") as refusal:
+        uc.evaluate(counts, assume=assume)
+    assert (refusal.value.code, refusal.value.argument) == (MISSING_DATA, argument)

@@ -15,7 +15,7 @@ from undercount.count.knots import knots_at, rounded_knots
 from undercount.count.tensors import device_rows
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, named, read_threshold
+from undercount.errors import MISSING_DATA, InputError, named, read_threshold
 from undercount.infer.clusters import ClusterRows, Clusters, Codes, read_clusters
 from undercount.infer.counted_clusters import CountedClusters
 from undercount.infer.mixture import design_of
@@ -81,9 +81,9 @@ class ScoredRows:
         if isinstance(self.recount, RecountableRows) and not is_tensor(self.recount.scores):
             return self.recount
         raise InputError(
-            f"{named(argument)} needs rows in memory: counts do not say which rows belong "
-            "together, and rows elsewhere are counted where they lie. Pass arrays, or a frame in "
-            "memory",
+            f"{named(argument)} needs rows in memory: counts do not say which rows they are of, and "
+            "rows elsewhere are counted where they lie. Pass arrays, or a frame in memory",
+            code=MISSING_DATA,
             argument=argument,
         )
 
