@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.infer.resampled import _spread_out, share_interval
+from undercount.infer.metric_at import MetricAt
+from undercount.infer.resampled import Resamples, _spread_out, share_interval
 from undercount.prevalence import Fitted, ScoreEstimator
 
 
@@ -50,7 +51,7 @@ def test_share_and_counts_move_together(rows):
     assert precision.interval.width < 0.005
     assert precision.standard_error < 1e-9
     apart = replace(found.unknowns.resamples, used=np.roll(found.unknowns.resamples.used, 1))
-    assert apart.estimate(found.counts, precision, "precision", 1.0).standard_error > 0.01
+    assert apart.estimate(found.counts, precision, MetricAt("precision", 1.0)).standard_error > 0.01
     span = found.shares.unlabeled_prevalence_interval
     assert span.width > 0.005
     assert found.unknowns.interval == "bootstrap"
@@ -92,6 +93,92 @@ def test_bootstrap_of_the_default_estimator(rows):
     # Another threshold, asked later, goes the same way.
     assert "bootstrap" in found.at(0.5)[1].estimate.method
     assert json.loads(wide.to_json())["models"][0]["hidden_share"]["interval"] == "combined"
+
+
+TENTHS = np.linspace(0.95, 0.05, 10)
+
+
+@pytest.fixture(scope="module")
+def tenths():
+    """Return an evaluation of rows with ten different scores, whose resamples are exact."""
+    rng = np.random.default_rng(11)
+    truth = rng.random(3000) < 0.3
+    place = np.clip(rng.normal(5.5 - 3 * truth, 3), 0, 9).astype(int)
+    y = np.where(truth & (rng.random(3000) < 0.4), 1, 0)
+    assume = uc.RandomLabels(interval="bootstrap", n_resamples=25)
+    return uc.evaluate(y, TENTHS[place], unlabeled=0, assume=assume, threshold=0.65)
+
+
+def recovered(counts, share):
+    """Return the rows, and the positives, at each score of a resample."""
+    labels, others = counts.positive, counts.unlabeled
+    positives = labels.sum() + share * others.sum()
+    return labels + others, labels / labels.sum() * positives
+
+
+def read_top(counts, share):
+    """Return the precision of the 700 highest of 3000 rows, tied ones by their chance."""
+    rows, positives = recovered(counts, share)
+    taken = np.clip(700 - (np.cumsum(rows) - rows), 0, rows)
+    return taken @ (positives / rows) / 700
+
+
+def read_cost(counts, share):
+    """Return the mean cost where an alarm costs 0.2 and a missed positive 0.8."""
+    rows, positives = recovered(counts, share)
+    flagged = counts.score >= 0.65
+    return (0.2 * (rows - positives)[flagged].sum() + 0.8 * positives[~flagged].sum()) / rows.sum()
+
+
+def read_benefit(counts, share):
+    rows, positives = recovered(counts, share)
+    flagged = counts.score >= 0.65
+    return (positives - 0.25 * (rows - positives))[flagged].sum() / rows.sum()
+
+
+def read_log_loss(counts, share):
+    rows, positives = recovered(counts, share)
+    loss = positives * -np.log(counts.score) + (rows - positives) * -np.log(1 - counts.score)
+    return loss.sum() / rows.sum()
+
+
+READ = {
+    "precision": (read_top, {"top": 700}),
+    "expected_cost": (read_cost, {"threshold": 0.65, "beta": 0.2}),
+    "net_benefit": (read_benefit, {"threshold": 0.65, "beta": 0.25}),
+    "log_loss": (read_log_loss, {}),
+}
+
+
+@pytest.mark.parametrize("metric", READ)
+def test_highest_rows_costs_and_losses_are_read_of_each_resample(tenths, metric):
+    read, place = READ[metric]
+    resamples, share = tenths.unknowns.resamples, tenths.shares.unlabeled_prevalence
+    recovery, at = tenths.recovery, MetricAt(metric, **place)
+    estimate = recovery.measure(at, recovery.used.recount.count_every_score())
+    values = [read(c, s) for c, s in zip(resamples.drawn, resamples.used, strict=True)]
+    value = read(tenths.counts.canonical, share)
+    middle = np.mean([read(drawn, share) for drawn in resamples.drawn])
+    low, high = value + np.quantile(values, [0.025, 0.975]) - middle
+    assert estimate.value == pytest.approx(value, abs=1e-9)
+    assert (estimate.low, estimate.high) == pytest.approx((low, high), abs=1e-9)
+    assert estimate.standard_error == pytest.approx(np.std(values, ddof=1))
+
+
+@pytest.mark.parametrize("metric", ["log_loss", "brier_score"])
+def test_cells_of_many_scores_keep_the_mean_loss(metric):
+    """Rows as they were counted have the loss of the rows, however few cells hold them."""
+    rng = np.random.default_rng(12)
+    truth = rng.random(5000) < 0.4
+    score = 1 / (1 + np.exp(-rng.normal(3 * truth - 1.5)))
+    y = np.where(truth & (rng.random(5000) < 0.5), 1, 0)
+    counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
+    shares, cells = uc.Shares(0.2), counts.canonical.coarsened(64)
+    fixed = np.full(25, 0.2)
+    resamples = Resamples(cells, (cells,) * 25, fixed, shares, fixed)
+    read = resamples._reader(counts, MetricAt(metric))
+    value = uc.estimate_metric(counts, shares, metric).value
+    assert read(cells, shares) == pytest.approx(value, abs=1e-12)
 
 
 def test_spread_out_shares_have_the_estimators_interval_and_keep_the_order():

@@ -49,7 +49,7 @@ def test_rows_that_are_a_cluster_each_are_independent():
     ("argument", "assume"),
     [
         ("chance", uc.LabelPropensity(np.full(6, 0.5))),
-        ("found", uc.DelayedLabels(np.zeros(6), [1, 2, *[np.nan] * 4], until=9)),
+        ("found", uc.DelayedLabels(np.zeros(6), [1, 2, *[np.nan] * 4], until=900)),
     ],
 )
 def test_counts_alone_lack_the_rows_that_columns_are_of(argument, assume):

@@ -17,6 +17,7 @@ from undercount.infer.mixture import (
     MixtureDesign,
     Target,
     design_of,
+    kind_cells,
 )
 from undercount.shares import Shares
 
@@ -118,7 +119,7 @@ def resampled(
 def _drawn(
     counts: ScoreCounts, design: MixtureDesign, size: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    kinds = (counts.positive, counts.unlabeled, counts.negative)
+    kinds = kind_cells(counts)
     if design.target == "population":
         effective = np.maximum(np.rint(design.effective), 0).astype(np.int64)
         trials = np.tile(effective, (size, 1))

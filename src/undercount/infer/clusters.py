@@ -35,7 +35,7 @@ from undercount.infer.heads import (
     top_parts,
     top_rows,
 )
-from undercount.infer.mixture import KINDS, LABELLED, UNLABELED, MixtureDesign
+from undercount.infer.mixture import KINDS, LABELLED, UNLABELED, MixtureDesign, kind_cells
 from undercount.infer.variance import Spread
 from undercount.metric_facts import FACTS, LOSSES
 
@@ -230,11 +230,6 @@ def cell_parts(
     return centred_parts(counts, moves, lambda value: np.broadcast_to(value, counts.score.shape))
 
 
-def _kind_cells(counts: ScoreCounts) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the rows of each kind, in the order of a design."""
-    return counts.positive, counts.unlabeled, counts.negative
-
-
 def _top_cell_parts(counts: ScoreCounts, design: MixtureDesign, top: float) -> list[FloatArray]:
     """Return what a row moves the recall of the highest rows by.
 
@@ -243,7 +238,7 @@ def _top_cell_parts(counts: ScoreCounts, design: MixtureDesign, top: float) -> l
     the slope of recall.
     """
     apart = design.sampling == "case-control"
-    cells = _kind_cells(counts)
+    cells = kind_cells(counts)
     target = [kind for kind in KINDS if kind == UNLABELED or not apart]
     everyone = ranked_rows(counts, apart=apart)
     number = top_rows(counts, top, apart=apart)
@@ -263,7 +258,7 @@ def centred_parts(
     counts: ScoreCounts, moves: Spread, at_cells: Callable[[Any], FloatArray]
 ) -> list[FloatArray]:
     """Return what a row of each kind moves an estimate by; `at_cells` gives a function by cell."""
-    held = zip(_moving(moves), _shifts(moves), _kind_cells(counts), strict=False)
+    held = zip(_moving(moves), _shifts(moves), kind_cells(counts), strict=False)
     return [_centred(at_cells(value), rows, shift) for value, shift, rows in held]
 
 

@@ -276,11 +276,17 @@ class _Place:
         return design
 
 
-def _inside_range(found: Found, facts: MetricFacts, beta: float, *, strict: bool) -> Found:
-    """Return an interval that stays in the metric's range and holds the estimate."""
+def range_at(facts: MetricFacts, beta: float) -> tuple[float, float]:
+    """Return the least and the most that a metric can be, with the number that some take."""
     least, most = facts.range
     if facts.name == "expected_cost":  # a row errs once, so the dearer error is the most it costs
         most = max(beta, 1.0 - beta)
+    return least, most
+
+
+def _inside_range(found: Found, facts: MetricFacts, beta: float, *, strict: bool) -> Found:
+    """Return an interval that stays in the metric's range and holds the estimate."""
+    least, most = range_at(facts, beta)
     if math.isnan(found.value):
         if strict:
             warn(

@@ -653,6 +653,11 @@ def _imaginary(mixing: Mixing, step: FloatArray | float = _STEP) -> Mixing:
     return Mixing(*(np.imag(part) / step for part in vars(mixing).values()))
 
 
+def kind_cells(counts: ScoreCounts) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the rows of each kind in each cell, in the order of a design."""
+    return counts.positive, counts.unlabeled, counts.negative
+
+
 def design_of(
     counts: ScoreCounts, shares: Shares | None, sampling: Sampling, target: Target
 ) -> MixtureDesign:

@@ -7,13 +7,19 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from scipy.special import ndtri
 
+from undercount.count.kernel.table import find_cells
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, collect_warnings, named
 from undercount.estimate import Estimate, Interval
+from undercount.infer.area_gradients import losses_of
 from undercount.infer.bootstrap import resampled
-from undercount.infer.mixture import mixture_curve
-from undercount.metric_facts import FACTS, THRESHOLD_METRICS
+from undercount.infer.estimate_metric import range_at
+from undercount.infer.heads import ranked_rows, top_rows
+from undercount.infer.metric_at import MetricAt
+from undercount.infer.mixture import design_of, kind_cells, mixture_curve
+from undercount.infer.sensitivity import metric_value
+from undercount.metric_facts import FACTS
 from undercount.shares import Shares, reads_scores
 
 PrevalenceInterval: TypeAlias = Literal["calibrated", "bootstrap", "combined"]
@@ -24,6 +30,8 @@ CELLS = 1024
 # An estimator that reads scores is told more of them.
 SCORE_CELLS = 2**13
 FEWEST = 20
+# Reads one metric of a resample, at a share.
+Reader: TypeAlias = Callable[[ScoreCounts, Shares], float]
 
 
 @dataclass(frozen=True)
@@ -50,9 +58,7 @@ class Resamples:
     shares: Shares
     used: FloatArray
 
-    def estimate(
-        self, counts: ScoreCounts, found: Estimate, metric: str, threshold: float | None
-    ) -> Estimate:
+    def estimate(self, counts: ScoreCounts, found: Estimate, at: MetricAt) -> Estimate:
         """Replace an estimate's interval and standard error by those of the resamples.
 
         `counts` can be split at the threshold; the resamples' cells need not.
@@ -63,12 +69,11 @@ class Resamples:
         """
         if "prevalence" not in found.needs or np.isnan(found.value):
             return found
-        share = self.shares.unlabeled_prevalence
-        at = _Split(counts, self.cells, threshold) if metric in THRESHOLD_METRICS else None
-        values = self._values(metric, at, self.used)
-        fixed = self._values(metric, at, np.full(len(self.used), share))
+        share, read = self.shares.unlabeled_prevalence, self._reader(counts, at)
+        values = self._values(read, self.used)
+        fixed = self._values(read, np.full(len(self.used), share))
         values = values[np.isfinite(values)] - np.mean(fixed[np.isfinite(fixed)])
-        least, most = FACTS[metric].range
+        least, most = range_at(FACTS[at.metric], at.beta)
         tail = (1 - found.confidence_level) / 2
         low, high = np.clip(found.value + np.quantile(values, [tail, 1 - tail]), least, most)
         return replace(
@@ -79,18 +84,73 @@ class Resamples:
             method="bootstrap of the whole calculation",
         )
 
-    def _values(self, metric: str, at: "_Split | None", shares: FloatArray) -> FloatArray:
-        found = []
+    def _values(self, read: Reader, shares: FloatArray) -> FloatArray:
         with collect_warnings():  # a resample may be 0/0; the evaluation itself warned
-            for counts, share in zip(self.drawn, shares, strict=True):
-                known = self.shares.with_unlabeled_prevalence(share)
-                if at is None:
-                    curve = mixture_curve(counts, known, clean=False)
-                    found.append(float(getattr(curve, metric)))
-                else:
-                    curve = mixture_curve(at.two_cells(counts), known, clean=False)
-                    found.append(float(getattr(curve.at(1.0), metric)))
-        return np.array(found)
+            pairs = zip(self.drawn, shares, strict=True)
+            values = [read(drawn, self.shares.with_unlabeled_prevalence(s)) for drawn, s in pairs]
+        return np.array(values)
+
+    def _reader(self, counts: ScoreCounts, at: MetricAt) -> Reader:
+        """Return what reads a metric of a resample, at a share."""
+        metric, family = at.metric, FACTS[at.metric].family
+        if family == "loss":
+            return _MeanLosses.of(counts, self.cells, metric)
+        if family == "area":
+            return lambda drawn, shares: float(
+                getattr(mixture_curve(drawn, shares, clean=False), metric)
+            )
+        if at.top is not None:
+            top = _share_of_rows(counts, at.top, self.shares)
+            return lambda drawn, shares: metric_value(drawn, shares, metric, top=top, beta=at.beta)
+        split = _Split(counts, self.cells, at.threshold)
+        return lambda drawn, shares: metric_value(
+            split.two_cells(drawn), shares, metric, 1.0, beta=at.beta
+        )
+
+
+def _share_of_rows(counts: ScoreCounts, top: float, shares: Shares) -> float:
+    """Return the share of rows that so many are, below 1, which would be one row."""
+    apart = shares.sampling == "case-control"
+    rows = top_rows(counts, top, apart=apart)
+    share = rows / float(ranked_rows(counts, apart=apart).sum())
+    return min(share, float(np.nextafter(1.0, 0.0)))
+
+
+@dataclass(frozen=True)
+class _MeanLosses:
+    """Read a mean loss of resamples, whose cells hold the mean losses of the rows in them.
+
+    Attributes
+    ----------
+    if_positive, if_negative : array
+        Mean loss of the rows of each kind, in the order of a design, in each cell.
+    """
+
+    if_positive: FloatArray
+    if_negative: FloatArray
+
+    @classmethod
+    def of(cls, counts: ScoreCounts, cells: ScoreCounts, metric: str) -> "_MeanLosses":
+        """Average the losses of the scores in each cell."""
+        place, size = find_cells(cells.score, counts.score), len(cells.score)
+        losses = losses_of(counts.score, metric)
+        columns: list[list[FloatArray]] = [[], []]
+        for rows in kind_cells(counts):
+            total = np.bincount(place, rows, size)
+            for column, loss in zip(columns, losses, strict=True):
+                column.append(np.bincount(place, rows * loss, size) / np.where(total > 0, total, 1))
+        return cls(*(np.array(column) for column in columns))
+
+    def __call__(self, drawn: ScoreCounts, shares: Shares) -> float:
+        """Return the mean loss R = π E₁[ℓ₁ - ℓ₀] + E[ℓ₀] of a resample."""
+        mixing = design_of(drawn, shares, shares.sampling, "dataset").mixing
+        rows = np.array(kind_cells(drawn))
+        rates = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
+        if_positive, if_negative = (
+            np.sum(rates * losses, axis=1) for losses in (self.if_positive, self.if_negative)
+        )
+        among_positives = mixing.positive @ (if_positive - if_negative)
+        return float(mixing.prevalence * among_positives + mixing.everyone @ if_negative)
 
 
 class _Split:
@@ -167,7 +227,7 @@ def resample_calculation(
         random_state=random_state,
     )
     for done, (found, _) in enumerate(draws, 1):
-        other = replace(found, squared_weight=_squares(cells, found))
+        other = replace(found, squared_weight=_squares(cells, found), rows=_rows(cells, found))
         share = _share(estimator, other)
         if np.isfinite(share):
             drawn.append(other)
@@ -194,6 +254,14 @@ def _squares(cells: ScoreCounts, drawn: ScoreCounts) -> tuple[float, float, floa
         for name, squares in zip(names, cells.squared_weight, strict=True)
     ]
     return found[0], found[1], found[2]
+
+
+def _rows(cells: ScoreCounts, drawn: ScoreCounts) -> FloatArray | None:
+    """Return how many rows of each class weigh as much as those of a resample, cell by cell."""
+    if cells.rows is None:
+        return None
+    weights, own = (np.array(counts.table.classes) for counts in (drawn, cells))
+    return np.asarray(cells.rows * weights / np.where(own > 0, own, 1.0))
 
 
 def _share(estimator: Any, counts: ScoreCounts) -> float:

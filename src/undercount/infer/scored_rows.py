@@ -81,8 +81,8 @@ class ScoredRows:
         if isinstance(self.recount, RecountableRows) and not is_tensor(self.recount.scores):
             return self.recount
         raise InputError(
-            f"{named(argument)} needs rows in memory: counts do not say which rows they are of, and "
-            "rows elsewhere are counted where they lie. Pass arrays, or a frame in memory",
+            f"{named(argument)} needs rows in memory: counts do not say which rows they are of, "
+            "and rows elsewhere are counted where they lie. Pass arrays, or a frame in memory",
             code=MISSING_DATA,
             argument=argument,
         )

@@ -24,13 +24,12 @@ from undercount.checks.flagged import flagged_check, rounding_check
 from undercount.checks.labelled_chance import EVEN, chance_threshold, scale_check
 from undercount.checks.repeated import repeated_check
 from undercount.counts import ScoreCounts
-from undercount.curve import PARAMETRIC, CurveBounds, FloatArray, OperatingCurve, OperatingPoint
+from undercount.curve import CurveBounds, FloatArray, OperatingCurve, OperatingPoint
 from undercount.errors import (
     Check,
     InputError,
     LibraryWarning,
     check_choice,
-    named,
 )
 from undercount.estimate import Estimate, Interval
 from undercount.infer.decisions import BestThreshold, Goal, ThresholdSearch
@@ -49,11 +48,6 @@ from undercount.shares import Shares
 
 # Shares of hidden positives along which metrics are followed.
 SHARES = 101
-
-
-def is_resampled(metric: str) -> bool:
-    """Whether a metric is read of resamples: not costs and losses."""
-    return metric not in PARAMETRIC and FACTS[metric].family != "loss"
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,17 +90,11 @@ class RandomLabelsRecovery(Recovery):
         if known.interval and known.resamples is None:
             about = {"label_part": known.label_part, **options}
             return [estimate_end_by_end(counts, self.shares, name, **about) for name in names]
-        if known.resamples is not None and (at.top or not all(map(is_resampled, names))):
-            raise InputError(
-                "the highest rows, costs and losses are not resampled, so that "
-                f"{named('interval', repr(known.interval))} has no interval of them; "
-                "leave it out, and the error of the share reaches them as 'calibrated' does"
-            )
         estimates = estimate_metrics(counts, self.shares, names, **options)
         if known.resamples is None:
             return estimates
-        pairs = zip(estimates, names, strict=True)
-        return [known.resamples.estimate(counts, e, name, at.threshold) for e, name in pairs]
+        pairs = zip(estimates, ats, strict=True)
+        return [known.resamples.estimate(counts, *pair) for pair in pairs]
 
     @cached_property
     def curve(self) -> OperatingCurve:
