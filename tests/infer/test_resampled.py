@@ -117,10 +117,10 @@ def recovered(counts, share):
 
 
 def read_top(counts, share):
-    """Return the precision of the 700 highest of 3000 rows, tied ones by their chance."""
+    """Return the precision of the 1500 highest of 3000 rows, tied ones by their chance."""
     rows, positives = recovered(counts, share)
-    taken = np.clip(700 - (np.cumsum(rows) - rows), 0, rows)
-    return taken @ (positives / rows) / 700
+    taken = np.clip(1500 - (np.cumsum(rows) - rows), 0, rows)
+    return taken @ (positives / rows) / 1500
 
 
 def read_cost(counts, share):
@@ -143,7 +143,7 @@ def read_log_loss(counts, share):
 
 
 READ = {
-    "precision": (read_top, {"top": 700}),
+    "precision": (read_top, {"top": 1500}),
     "expected_cost": (read_cost, {"threshold": 0.65, "beta": 0.2}),
     "net_benefit": (read_benefit, {"threshold": 0.65, "beta": 0.25}),
     "log_loss": (read_log_loss, {}),
