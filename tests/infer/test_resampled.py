@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
+from undercount.infer.estimate_metric import estimate_metric
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.resampled import Resamples, _spread_out, share_interval
 from undercount.prevalence import Fitted, ScoreEstimator
@@ -177,7 +178,7 @@ def test_cells_of_many_scores_keep_the_mean_loss(metric):
     fixed = np.full(25, 0.2)
     resamples = Resamples(cells, (cells,) * 25, fixed, shares, fixed)
     read = resamples._reader(counts, MetricAt(metric))
-    value = uc.estimate_metric(counts, shares, metric).value
+    value = estimate_metric(counts, shares, metric).value
     assert read(cells, shares) == pytest.approx(value, abs=1e-12)
 
 
