@@ -215,12 +215,9 @@ def test_plans_and_scorers_and_displays_take_one():
     assert np.allclose(drawn.frame()["tpr"], expected.frame()["tpr"], equal_nan=True)
 
 
-def test_two_sources_count_rows_whatever_they_weigh_or_belong_to():
+def test_two_sources_found_the_rows_that_are_labelled():
     sources = uc.TwoSources(rows.FIRST, rows.SECOND)
     labels = assumptions()["two sources"].labels
-    for argument, values in (("sample_weight", rows.WEIGHT), ("cluster", rows.CLUSTER)):
-        with pytest.raises(uc.InputError, match=f"leave {argument} out"):
-            uc.evaluate(labels, rows.SCORE, assume=sources, **{argument: values})
     with pytest.raises(uc.InputError, match="must be those that either source found"):
         uc.evaluate(np.roll(labels, 7), rows.SCORE, assume=sources)
 

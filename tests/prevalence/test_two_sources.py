@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import hypergeom
 
 import undercount as uc
-from undercount.errors import collect_warnings
+from undercount.errors import MISSING_DATA, collect_warnings
 from undercount.prevalence import TwoSources
 
 
@@ -67,6 +67,110 @@ def test_a_small_overlap_is_said():
         TwoSources().fit_counts(20, 20, 2, 1000)
     with pytest.raises(uc.InputError, match="odds_ratio"):
         TwoSources(odds_ratio=-1).fit_counts(20, 20, 9, 1000)
+
+
+# Of two rows of a cluster: tenths of clusters in which a source finds both, the first alone, the
+# second alone, none. Each source finds half of all rows, and rows of a cluster are alike.
+PAIRS = {(1, 1): (3, 4), (1, 0): (2, 1), (0, 1): (2, 1), (0, 0): (3, 4)}
+
+
+def every_pair(times=1):
+    """Return what two independent sources find of 100 clusters, each history as often as it is."""
+    first, second = [], []
+    for (one, (often, _)), (other, (_, seldom)) in itertools.product(PAIRS.items(), repeat=2):
+        first += [one] * often * seldom * times
+        second += [other] * often * seldom * times
+    first, second = np.ravel(first), np.ravel(second)
+    nobody = np.zeros(1000, int)
+    cluster = np.append(np.arange(len(first)) // 2, len(first) + np.arange(1000))
+    return np.append(first, nobody), np.append(second, nobody), cluster
+
+
+def spread_of_pairs():
+    """Variance of n1 n2/m less the positives for one cluster, by all of its histories."""
+    total = 0.0
+    for (one, (often, _)), (other, (_, seldom)) in itertools.product(PAIRS.items(), repeat=2):
+        moved = sum(-(1 - x / 0.5) * (1 - y / 0.5) for x, y in zip(one, other, strict=True))
+        total += often * seldom / 100 * moved**2
+    return total
+
+
+def test_variance_of_clusters_and_weights_by_enumeration():
+    first, second, cluster = every_pair()
+    assert spread_of_pairs() == pytest.approx(2 + 2 * 0.2 * 0.6)
+    own = TwoSources().fit(first, second, cluster=cluster)._sizes
+    assert own.effect == pytest.approx(spread_of_pairs() / 2)
+    assert TwoSources().fit(first, second)._sizes.effect == pytest.approx(1)
+    # The same once more, each row weighing three.
+    weight = np.repeat([1.0, 3.0], len(first))
+    two, three = (np.tile(column, 2) for column in (first, second))
+    both = np.append(cluster, cluster + 10_000)
+    own = TwoSources().fit(two, three, sample_weight=weight, cluster=both)._sizes
+    assert own.unit * own.effect * own.spread == pytest.approx(100 * (1 + 9) * spread_of_pairs())
+
+
+@pytest.mark.parametrize("times", [2, 5])
+def test_copies_in_a_cluster_are_one_row(times):
+    """Parts of a row weigh as much as it does, and together say as much."""
+    rng = np.random.default_rng(5)
+    truth = rng.random(3000) < 0.2
+    first, second = (truth & (rng.random(3000) < chance) for chance in (0.5, 0.3))
+    once = TwoSources().fit(first, second)._sizes
+    weight = np.full(3000 * times, 1 / times)
+    copies = [np.repeat(column, times) for column in (first, second, np.arange(3000))]
+    own = TwoSources().fit(*copies[:2], sample_weight=weight, cluster=copies[2])._sizes
+    assert own.effect == pytest.approx(times)
+    assert own.unit * own.effect * own.spread == pytest.approx(once.spread)
+
+
+def test_equal_weights_and_clusters_of_one_row_are_none():
+    first, second, _ = every_pair()
+    plain = TwoSources().fit(first, second).estimate()
+    heavy = TwoSources().fit(first, second, sample_weight=np.full(len(first), 7.0)).estimate()
+    alone = TwoSources().fit(first, second, cluster=np.arange(len(first))).estimate()
+    for one in (heavy, alone):
+        expected = plain.value, plain.low, plain.high, plain.standard_error
+        assert (one.value, one.low, one.high, one.standard_error) == pytest.approx(expected)
+
+
+def test_evaluate_weighs_the_sources_as_its_rows():
+    rng = np.random.default_rng(6)
+    truth = rng.random(6000) < 0.2
+    first, second = (truth & (rng.random(6000) < chance) for chance in (0.5, 0.4))
+    weight, cluster = rng.choice([0.5, 1.0, 3.0], 6000), np.arange(6000) // 3
+    score, found = rng.normal(2 * truth), TwoSources().fit(first, second)
+    options = {"threshold": 1.0, "unlabeled": 0, "sample_weight": weight, "cluster": cluster}
+    asked = uc.RandomLabels(estimator=found)
+    evaluation = uc.evaluate(first | second, score, assume=asked, **options)
+    alone, apart = weight @ (first & ~second), weight @ (second & ~first)
+    either = weight[first | second]
+    hidden = alone * apart / (weight @ (first & second) + either @ either / either.sum())
+    share = hidden / weight[~(first | second)].sum()
+    assert evaluation.shares.unlabeled_prevalence == pytest.approx(share)
+    sources = uc.TwoSources(first, second, dependence=1)
+    other = uc.evaluate(first | second, score, assume=sources, **options)
+    assert other["precision"] == evaluation["precision"]
+    again = TwoSources().fit(first, second, sample_weight=weight, cluster=cluster)
+    assert evaluation.shares.unlabeled_prevalence_error == again.standard_error_
+
+
+def test_what_is_missing_for_weights_is_said():
+    rng = np.random.default_rng(7)
+    truth = rng.random(2000) < 0.3
+    first, second = (truth & (rng.random(2000) < 0.5) for _ in range(2))
+    either, score = first | second, rng.normal(2 * truth)
+    found, weight = TwoSources().fit(first, second), rng.choice([1.0, 2.0], 2000)
+    counted = TwoSources().fit_counts(first.sum(), second.sum(), (first & second).sum(), 2000)
+    counts = uc.ScoreCounts.from_rows(either, score, unlabeled=0, sample_weight=weight)
+    by_counts, by_rows = uc.RandomLabels(estimator=counted), uc.RandomLabels(estimator=found)
+    with pytest.raises(uc.InputError, match="fitted with counts") as refusal:
+        uc.evaluate(either, score, unlabeled=0, sample_weight=weight, assume=by_counts)
+    assert (refusal.value.code, refusal.value.argument) == (MISSING_DATA, "sample_weight")
+    with pytest.raises(uc.InputError, match="do not say which rows") as refusal:
+        uc.evaluate(counts, assume=by_rows)
+    assert refusal.value.code == MISSING_DATA
+    with pytest.raises(uc.InputError, match="either source found"):
+        uc.evaluate(first, score, unlabeled=0, sample_weight=weight, assume=by_rows)
 
 
 def tally(positives, chances, level, odds_ratio=1.0, dependence=1.0, *, repeats=2000, seed=1):

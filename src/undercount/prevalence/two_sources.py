@@ -1,21 +1,31 @@
 """The share of positives from two sources of labels that overlap: capture and recapture."""
 
+import copy
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from undercount.count.arrays import read_labels, refuse_other_order
-from undercount.errors import InputError, MisfitWarning, SmallSampleWarning, warn
+from undercount.count.arrays import read_labels, read_weights, refuse_other_order
+from undercount.curve import FloatArray
+from undercount.errors import (
+    MISSING_DATA,
+    InputError,
+    MisfitWarning,
+    SmallSampleWarning,
+    collect_warnings,
+    warn,
+)
 from undercount.estimate import Estimate, Interval
+from undercount.infer.clusters import Codes, read_clusters
 from undercount.prevalence.base import Fitted, PrevalenceEstimator
 from undercount.prevalence.fair_scores import ScoreTest, compare_sources
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+Hits: TypeAlias = NDArray[np.bool_]
 # Positives found by both from which Chapman's estimate is nearly unbiased (Robson and Regier 1964).
 FEWEST_BOTH = 7
 # What the share rests on: sources that do not find the same positives, or a given dependence.
@@ -55,6 +65,7 @@ class TwoSources(PrevalenceEstimator):
     -----
     Assumes: each positive is found by one source with a chance that the other does not change, and
     that is the same for all positives in at least one of them; no source calls a negative positive.
+    Of clusters: that clusters are independent, and of pairs in one what is said of rows.
     Wrong when: easy positives are found by both (the estimate is then too low), or each source
     looks where the other does not (too high); `sensitivity` shows how far that moves it.
 
@@ -72,8 +83,8 @@ class TwoSources(PrevalenceEstimator):
 
     _needs = (INDEPENDENT_SOURCES,)
 
-    labels_: "NDArray[np.float64] | None"
-    found_: "tuple[NDArray[np.bool_], NDArray[np.bool_]] | None"
+    labels_: FloatArray | None
+    found_: tuple[Hits, Hits] | None
 
     def __init__(
         self, *, odds_ratio: float | tuple[float, float] = 1.0, confidence_level: float = 0.95
@@ -81,27 +92,47 @@ class TwoSources(PrevalenceEstimator):
         super().__init__(confidence_level=confidence_level, n_resamples=0)
         self.odds_ratio = odds_ratio
 
-    def fit(self, first: Any, second: Any) -> Self:
+    def fit(
+        self, first: Any, second: Any, *, sample_weight: Any = None, cluster: Any = None
+    ) -> Self:
         """Read what each source found: 1 positive, anything else (0, missing) not found.
 
         Parameters
         ----------
         first, second : array-like
             One value a row, of the same rows.
+        sample_weight : array-like, optional
+            Weight of each row; the share is then one of weights.
+        cluster : array-like, optional
+            Whose each row is, if a source finds rows of a cluster together.
         """
         refuse_other_order(first=first, second=second)
-        hits = [_found(source) for source in (first, second)]
+        hits = _found(first), _found(second)
         if len(hits[0]) != len(hits[1]):
             raise InputError(
                 f"both sources must be about the same rows; got {len(hits[0]):,} and "
                 f"{len(hits[1]):,}"
             )
-        either = hits[0] | hits[1]
-        one, other, both = (int(np.count_nonzero(source)) for source in (*hits, hits[0] & hits[1]))
-        self.fit_counts(one, other, both, len(either))
-        self.labels_ = np.where(either, 1.0, np.nan)
-        self.found_ = hits[0], hits[1]
+        weights = np.ones(len(hits[0]))
+        if sample_weight is not None:
+            weights = np.asarray(read_weights(sample_weight, len(weights)), np.float64)
+        codes = None if cluster is None else read_clusters(cluster, len(weights))
+        self._fit(Overlap.of(*hits, weights, codes))
+        self.labels_ = np.where(hits[0] | hits[1], 1.0, np.nan)
+        self.found_ = hits
         return self
+
+    def with_rows(self, sample_weight: Any, cluster: Any) -> Self:
+        """Return the same fitted once more, with weights and clusters of the rows."""
+        if self.found_ is None:
+            raise InputError(
+                "with weights or clusters two sources need the rows that each found, and this "
+                "estimator was fitted with counts; call fit(first, second)",
+                code=MISSING_DATA,
+                argument="cluster" if sample_weight is None else "sample_weight",
+            )
+        with collect_warnings():  # the first fit has warned
+            return copy.copy(self).fit(*self.found_, sample_weight=sample_weight, cluster=cluster)
 
     def compare_scores(self, score: Any) -> ScoreTest:
         """Test whether a source prefers high or low scores among what the other found.
@@ -115,26 +146,13 @@ class TwoSources(PrevalenceEstimator):
 
     def fit_counts(self, n_first: float, n_second: float, n_both: float, n_rows: float) -> Self:
         """Read how many positives each source found, how many both, and how many rows there are."""
+        return self._fit(Overlap(*map(float, (n_first, n_second, n_both, n_rows))))
+
+    def _fit(self, sizes: "Overlap") -> Self:
         self._check_parameters()
         low, high = _read_range(self.odds_ratio)
-        union = n_first + n_second - n_both
-        if not (0 <= n_both <= min(n_first, n_second) and union < n_rows):
-            raise InputError(
-                "0 <= n_both <= n_first, n_second and rows that no source labelled are needed; got "
-                f"{n_first:g}, {n_second:g}, {n_both:g} of {n_rows:g}"
-            )
-        if min(n_first, n_second) == 0:
-            raise InputError(
-                f"each source must find a positive (1); got {n_first:g} and {n_second:g}"
-            )
-        if n_both < FEWEST_BOTH:
-            warn(
-                SmallSampleWarning(
-                    f"only {n_both:g} positives were found by both sources; with fewer than "
-                    f"{FEWEST_BOTH} the share may be far too low"
-                )
-            )
-        self._sizes = (float(n_first), float(n_second), float(n_both), float(n_rows))
+        sizes.check()
+        self._sizes = sizes
         self.labels_ = self.found_ = None
         middle = self._at(math.sqrt(low * high))
         ends = self._at(low).low, self._at(high).high
@@ -143,13 +161,13 @@ class TwoSources(PrevalenceEstimator):
             interval=Interval(*ends),
             standard_error=middle.standard_error,
             diagnostics={
-                "n_first": n_first,
-                "n_second": n_second,
-                "n_both": n_both,
-                "positives": union + middle.value * (n_rows - union),
+                "n_first": sizes.first,
+                "n_second": sizes.second,
+                "n_both": sizes.both,
+                "positives": sizes.union + middle.value * sizes.unlabeled,
             },
         )
-        return self._store(fitted, np.empty(0), union, n_rows - union)
+        return self._store(fitted, np.empty(0), sizes.union, sizes.unlabeled)
 
     def sensitivity(
         self, odds_ratios: Sequence[float] = (0.5, 2 / 3, 1.0, 1.5, 2.0, 3.0)
@@ -169,12 +187,8 @@ class TwoSources(PrevalenceEstimator):
 
     def _at(self, odds_ratio: float) -> Estimate:
         """Return the share at one odds ratio."""
-        first, second, both, rows = self._sizes
-        alone, apart = first - both, second - both
-        unlabeled = rows - (alone + apart + both)
-        hidden = alone * apart / (both + 1)  # Chapman's total less those that were found
-        variance = (first + 1) * (second + 1) * alone * apart / ((both + 1) ** 2 * (both + 2))
-        value, error = odds_ratio * hidden, odds_ratio * math.sqrt(variance)
+        sizes, unlabeled = self._sizes, self._sizes.unlabeled
+        value, error = odds_ratio * sizes.hidden, odds_ratio * math.sqrt(sizes.variance)
         if value > unlabeled:
             warn(
                 MisfitWarning(
@@ -185,12 +199,9 @@ class TwoSources(PrevalenceEstimator):
         z = float(ndtri((1 + self.confidence_level) / 2))
         low, high = (
             0.0,
-            odds_ratio
-            * -math.log((1 - self.confidence_level) / 2)
-            * max(alone, apart, 1.0)
-            / (both + 1),
+            odds_ratio * -math.log((1 - self.confidence_level) / 2) * sizes.most_hidden,
         )
-        if hidden > 0:
+        if value > 0:
             factor = math.exp(z * math.sqrt(math.log1p((error / value) ** 2)))
             low, high = value / factor, value * factor
         share, low, high = (min(number / unlabeled, 1.0) for number in (value, low, high))
@@ -198,7 +209,139 @@ class TwoSources(PrevalenceEstimator):
         return Estimate(share, low, high, error / unlabeled, level, self._needs, name)
 
 
-def _found(labels: Any) -> "NDArray[np.bool_]":
+@dataclass(frozen=True)
+class Overlap:
+    """Hold how many positives each source found, how many both, and how many rows there are.
+
+    Attributes
+    ----------
+    first, second, both, rows : float
+        Numbers of rows, or sums of their weights.
+    unit : float
+        What one row counts for: of weighted rows the mean weight of a found row, by weight.
+    effect : float
+        How many times as large weights and clusters make the variance.
+    """
+
+    first: float
+    second: float
+    both: float
+    rows: float
+    unit: float = 1.0
+    effect: float = 1.0
+
+    @classmethod
+    def of(cls, first: Hits, second: Hits, weights: FloatArray, codes: Codes | None) -> Self:
+        """Add up rows."""
+        one, other, both = (float(weights[hits].sum()) for hits in (first, second, first & second))
+        either = weights[first | second]
+        if not either.any():
+            return cls(one, other, both, float(weights.sum()))
+        unit = float(either @ either) / float(either.sum())
+        sizes = cls(one, other, both, float(weights.sum()), unit)
+        plain = sizes.unit * sizes.spread
+        if not plain > 0:
+            return sizes
+        variance = sizes.row_variance(first, second, weights)
+        if codes is not None:
+            variance += sizes.pair_variance(first, second, weights, codes)
+        return replace(sizes, effect=variance / plain)
+
+    @property
+    def alone(self) -> float:
+        """What the first source alone found."""
+        return self.first - self.both
+
+    @property
+    def apart(self) -> float:
+        """What the second source alone found."""
+        return self.second - self.both
+
+    @property
+    def union(self) -> float:
+        """What either found."""
+        return self.first + self.second - self.both
+
+    @property
+    def unlabeled(self) -> float:
+        """What neither found, positive or not."""
+        return self.rows - self.union
+
+    @property
+    def hidden(self) -> float:
+        """Chapman's total less those that were found."""
+        return self.alone * self.apart / (self.both + self.unit)
+
+    @property
+    def most_hidden(self) -> float:
+        """What a Poisson limit is multiplied with where one source found nothing alone."""
+        return max(self.alone, self.apart, self.unit) / (self.both + self.unit)
+
+    @property
+    def variance(self) -> float:
+        """The variance of the number of hidden positives."""
+        both, unit = self.both, self.unit
+        product = (self.first + unit) * (self.second + unit) * self.alone * self.apart
+        return unit * self.effect * product / ((both + unit) ** 2 * (both + 2 * unit))
+
+    @property
+    def spread(self) -> float:
+        """The variance without Chapman's ones, n1 n2 (n1 - m)(n2 - m)/m³; 0 without overlap."""
+        if self.both == 0:
+            return 0.0
+        return self.first * self.second * self.alone * self.apart / self.both**3
+
+    def row_variance(self, first: Hits, second: Hits, weights: FloatArray) -> float:
+        """Return the variance of independent rows, by what each of them moves n1 n2/m less P.
+
+        A row that a source found with chance p moves it by (x1/p1 - 1)(1 - x2/p2): a hidden one by
+        -1, and the weights of hidden rows are those of found ones.
+        """
+        by_first, by_second = self.both / self.second, self.both / self.first
+        moves = weights * (1 - first / by_first) * (1 - second / by_second)
+        found = moves[first | second]
+        return float(found @ found) + self.unit * self.alone * self.apart / self.both
+
+    def pair_variance(self, first: Hits, second: Hits, weights: FloatArray, codes: Codes) -> float:
+        """Return what pairs of positives of one cluster add to the variance.
+
+        Pairs that either source found, and both, tell how many there are as single rows do, and
+        how much more often than two strangers a source finds both rows of a pair.
+        """
+        pairs = [_pairs(weights * hits, codes) for hits in (first, second, first & second)]
+        if min(pairs) <= 0:
+            return 0.0
+        of_first, of_second, of_both = pairs
+        by_first, by_second = self.both / self.second, self.both / self.first
+        likeness = (of_both / of_second / by_first**2 - 1) * (of_both / of_first / by_second**2 - 1)
+        return max(of_first * of_second / of_both * likeness, 0.0)
+
+    def check(self) -> None:
+        """Raise unless such counts are possible and tell anything; warn of a small overlap."""
+        first, second, both = self.first, self.second, self.both
+        if not (0 <= both <= min(first, second) and self.union < self.rows):
+            raise InputError(
+                "0 <= n_both <= n_first, n_second and rows that no source labelled are needed; got "
+                f"{first:g}, {second:g}, {both:g} of {self.rows:g}"
+            )
+        if min(first, second) == 0:
+            raise InputError(f"each source must find a positive (1); got {first:g} and {second:g}")
+        if both / self.unit < FEWEST_BOTH:
+            warn(
+                SmallSampleWarning(
+                    f"only {both / self.unit:g} positives were found by both sources; with fewer "
+                    f"than {FEWEST_BOTH} the share may be far too low"
+                )
+            )
+
+
+def _pairs(weights: FloatArray, codes: Codes) -> float:
+    """Return the sum of products of the weights of two rows of one cluster, in either order."""
+    sums = np.bincount(codes, weights)
+    return float(sums @ sums - weights @ weights)
+
+
+def _found(labels: Any) -> Hits:
     """Tell the rows that a source found positive."""
     return np.asarray(read_labels(labels, None) == 1)
 

@@ -142,8 +142,7 @@ class RandomLabels(Assumption):
         return "estimator" if hasattr(stated[0], "fit") else "assumption"
 
     def check_rows(self, rows: ScoredRows) -> None:
-        """Raise where weights or clusters reach the rows and not the share."""
-        check_sources(self.hidden, rows)
+        """Raise where rows that are resampled by cluster are not here."""
         if rows.clusters is not None and self.interval in RESAMPLED:
             raise InputError(
                 f"{named('cluster')} cannot be combined with {named('interval')} "
@@ -160,7 +159,8 @@ class RandomLabels(Assumption):
             model.counts.require("positive", "unlabeled")
         target = wanted.target or ("dataset" if self.sampling == "single-sample" else "population")
         counts = {name: model.counts_for_share(self.sampling) for name, model in models.items()}
-        known = self.find_shares(counts, wanted._replace(target=target))
+        labels = self._with_rows(next(iter(models.values())))
+        known = labels.find_shares(counts, wanted._replace(target=target))
         level = wanted.confidence_level
         return {
             name: RandomLabelsRecovery(
@@ -168,6 +168,16 @@ class RandomLabels(Assumption):
             )
             for name, model in models.items()
         }
+
+    def _with_rows(self, rows: ScoredRows) -> "RandomLabels":
+        """Return the same with the share of two sources, if they tell it, as these rows weigh."""
+        weighted = rows.counts.weighted
+        if not hasattr(self.hidden, "with_rows") or not (weighted or rows.clusters is not None):
+            return self
+        own = rows.rows("sample_weight" if weighted else "cluster")
+        check_found(self.hidden, own.labels)
+        estimator = self.hidden.with_rows(own.weights, rows.cluster_codes)
+        return self.with_shares(unlabeled_prevalence=estimator)
 
     def find_shares(
         self,
@@ -200,23 +210,13 @@ class RandomLabels(Assumption):
         return RandomLabelsSegments.of(self, whole, parts, wanted)
 
 
-def check_sources(estimator: Any, rows: ScoredRows) -> None:
-    """Raise where a share that two sources tell is one of rows, and more than rows are counted."""
-    if not hasattr(estimator, "compare_scores"):
-        return
-    weights = getattr(rows.recount, "weights", None)
-    alike = weights is not None and bool(np.all(weights == weights[0]))
-    if rows.counts.weighted and not alike:
+def check_found(estimator: Any, labels: Any) -> None:
+    """Raise unless the rows labelled positive are those that either of two sources found."""
+    if estimator.labels_ is not None and not np.array_equal(labels == 1, estimator.labels_ == 1):
         raise InputError(
-            f"two sources tell how many rows are hidden, whatever they weigh; leave "
-            f"{named('sample_weight')} out",
-            argument="sample_weight",
-        )
-    if rows.clusters is not None and rows.clusters.n_clusters < rows.counts.n_rows:
-        raise InputError(
-            "two sources are supposed to find rows one by one, and here rows come in clusters; "
-            f"leave {named('cluster')} out, or pass one row for each cluster",
-            argument="cluster",
+            "the rows labelled positive must be those that either source found: pass "
+            "first | second as y",
+            argument="first",
         )
 
 
@@ -299,13 +299,5 @@ class TwoSources(Assumption):
         """Raise unless the labelled rows are those that either source found."""
         for model in models.values():
             own = getattr(model.recount, "labels", None)
-            if own is not None and not np.array_equal(own == 1, self.labels.estimator.labels_ == 1):
-                raise InputError(
-                    "the rows labelled positive must be those that either source found: pass "
-                    "first | second as y",
-                    argument="first",
-                )
-
-    def check_rows(self, rows: ScoredRows) -> None:
-        """Raise where rows have weights or come in clusters."""
-        self.labels.check_rows(rows)
+            if own is not None:
+                check_found(self.labels.estimator, own)

@@ -253,7 +253,8 @@ class RandomLabelsRecovery(Recovery):
         if self.covariates is not None:
             rows = self.used.rows("covariates")
             found.append(groups_check(rows.labels, rows.scores, self.covariates, self.shares))
-        if hasattr(self.source, "compare_scores") and self.used.recount is not None:
+        alone = self.used.recount is not None and self.clusters is None
+        if alone and hasattr(self.source, "compare_scores"):  # a test of independent rows
             found.append(found_check(self.source.compare_scores(self.used.rows("score").scores)))
         return found
 
