@@ -187,9 +187,5 @@ def test_refusals():
     counts = uc.ScoreCounts.from_rows(y, score, unlabeled=0)
     with pytest.raises(uc.InputError, match="counts do not say which rows they are of"):
         uc.evaluate(counts, prevalence=truth.mean(), cluster=cluster)
-    with pytest.raises(uc.InputError, match="which resamples rows"):
-        uc.evaluate(
-            y, score, unlabeled=0, cluster=cluster, assume=uc.RandomLabels(interval="bootstrap")
-        )
     with pytest.raises(uc.InputError, match="method='direct'"):
         uc.metrics.roc_auc(y, score, method="indirect", cluster=cluster, **options)

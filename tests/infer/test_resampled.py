@@ -5,12 +5,15 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
 import undercount as uc
+from undercount.errors import MISSING_DATA
 from undercount.infer.estimate_metric import estimate_metric
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.resampled import Resamples, _spread_out, share_interval
+from undercount.infer.scored_rows import count_model
 from undercount.prevalence import Fitted, ScoreEstimator
 
 
@@ -180,6 +183,73 @@ def test_cells_of_many_scores_keep_the_mean_loss(metric):
     read = resamples._reader(counts, MetricAt(metric))
     value = estimate_metric(counts, shares, metric).value
     assert read(cells, shares) == pytest.approx(value, abs=1e-12)
+
+
+def by_bootstrap(y, score, **options):
+    assume = uc.RandomLabels(
+        unlabeled_prevalence=HeadRatio(n_resamples=0), interval="bootstrap", n_resamples=400
+    )
+    return uc.evaluate(y, score, unlabeled=0, threshold=1.5, assume=assume, **options)
+
+
+PLACES = ("precision", "average_precision", "precision@top 1200")
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_copies_of_a_row_in_one_cluster_say_no_more_than_the_row(rows, weighted):
+    """Clusters of three copies have the error of the rows; copies for themselves a smaller one."""
+    y, score = rows
+    weight = np.random.default_rng(8).choice([0.5, 1.0, 2.0], len(y))
+    options = {"sample_weight": weight} if weighted else {}
+    once = by_bootstrap(y, score, **options)
+    copies = {name: np.repeat(values, 3) for name, values in options.items()}
+    three = np.repeat(y, 3), np.repeat(score, 3)
+    cluster = np.repeat(np.arange(len(y)), 3)
+    alike, apart = by_bootstrap(*three, cluster=cluster, **copies), by_bootstrap(*three, **copies)
+    for metric in PLACES:
+        other = metric.replace("1200", "3600")
+        error = once[metric].standard_error
+        # Errors of 400 resamples are off by 3.5 % each.
+        assert alike[other].standard_error == pytest.approx(error, rel=0.16), metric
+        assert apart[other].standard_error == pytest.approx(error / 3**0.5, rel=0.16), metric
+
+
+def test_clusters_are_drawn_as_a_whole():
+    """Rows of a cluster are drawn equally often, so that sizes of three stay multiples of it."""
+    rng = np.random.default_rng(9)
+    place, size = np.repeat(np.arange(60), 3), 180
+    score, y = np.repeat(np.arange(60) % 12, 3), np.repeat(np.arange(60) % 3 == 0, 3)
+    order = rng.permutation(size)
+    rows = count_model(y[order], score[order] * 1.0, 0, None, None, compact=False)
+    clusters = rows.with_clusters(place[order]).row_clusters
+    draws = list(clusters.resampled(rows.counts, n_resamples=200, random_state=1))
+    cells = np.array([[*draw.positive, *draw.unlabeled] for draw in draws])
+    assert (cells % 3 == 0).all()
+    assert (cells.sum(axis=1) == size).all()
+    own = np.array([*rows.counts.positive, *rows.counts.unlabeled])
+    # A cell of c clusters is binomial: 3 Binomial(60, c / 60).
+    error = 3 * np.sqrt(own / 3 * (1 - own / 180) / 200)
+    assert (np.abs(cells.mean(axis=0) - own) <= 4 * error).all()
+    assert cells[:, own > 0].std(axis=0) == pytest.approx(error[own > 0] * 200**0.5, rel=0.25)
+
+
+def test_metrics_without_a_prevalence_keep_the_interval_of_clusters(rows):
+    y, score = rows
+    found = by_bootstrap(y, score, cluster=np.arange(len(y)) // 4)
+    own = estimate_metric(
+        found.counts, found.shares, "recall", threshold=1.5, clusters=found.recovery.clusters
+    )
+    assert (found["recall"].low, found["recall"].high) == (own.low, own.high)
+
+
+def test_counts_with_pairs_of_clusters_cannot_be_drawn_by_cluster():
+    frame = {"y": [1, 0] * 60, "p": np.arange(120) % 7, "who": np.arange(120) // 3}
+    counts = uc.count_scores(
+        pl.DataFrame(frame).lazy(), label="y", score="p", unlabeled=0, cluster="who"
+    )
+    with pytest.raises(uc.InputError, match="interval needs rows in memory") as refusal:
+        uc.evaluate(counts, assume=uc.RandomLabels(interval="bootstrap"))
+    assert refusal.value.code == MISSING_DATA
 
 
 def test_spread_out_shares_have_the_estimators_interval_and_keep_the_order():

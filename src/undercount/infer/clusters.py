@@ -7,7 +7,7 @@ of rows, and Student's quantile counts clusters instead of rows.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 from weakref import WeakKeyDictionary
@@ -186,6 +186,26 @@ class ClusterRows(Clusters):
             places = [cell_places(counts.score, score) for score in self.score]
             _PLACES[counts] = known = self, places
         return [_weights(self, kind) * part[known[1][kind]] for kind, part in enumerate(parts)]
+
+    def resampled(
+        self, cells: ScoreCounts, *, n_resamples: int, random_state: int | None
+    ) -> Iterator[ScoreCounts]:
+        """Yield counts as they might have been, whole clusters being drawn with replacement."""
+        rng = np.random.default_rng(random_state)
+        places = [cell_places(cells.score, score) for score in self.score]
+        codes, cluster = np.unique(np.concatenate(list(self.cluster)), return_inverse=True)
+        by_kind = np.split(cluster, np.cumsum([len(own) for own in self.cluster])[:-1])
+        chance = np.full(len(codes), 1 / len(codes))
+        for _ in range(n_resamples):
+            times = rng.multinomial(len(codes), chance)
+            labelled, unlabeled, negative = (
+                np.asarray(
+                    np.bincount(place, times[own] * _weights(self, kind), len(cells.score)),
+                    dtype=np.float64,
+                )
+                for kind, (place, own) in enumerate(zip(places, by_kind, strict=True))
+            )
+            yield replace(cells, positive=labelled, unlabeled=unlabeled, negative=negative)
 
     def with_parts(self, design: MixtureDesign, parts: Sequence[FloatArray]) -> MixtureDesign:
         """Return a design with the effect that clusters have on the sum of these parts."""

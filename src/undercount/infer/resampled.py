@@ -1,6 +1,6 @@
 """The whole calculation resampled: counts, the estimated share, and every metric together."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -14,6 +14,7 @@ from undercount.errors import InputError, collect_warnings, named
 from undercount.estimate import Estimate, Interval
 from undercount.infer.area_gradients import losses_of
 from undercount.infer.bootstrap import resampled
+from undercount.infer.clusters import ClusterRows
 from undercount.infer.estimate_metric import range_at
 from undercount.infer.heads import ranked_rows, top_rows
 from undercount.infer.metric_at import MetricAt
@@ -92,17 +93,20 @@ class Resamples:
 
     def _reader(self, counts: ScoreCounts, at: MetricAt) -> Reader:
         """Return what reads a metric of a resample, at a share."""
-        metric, family = at.metric, FACTS[at.metric].family
+        metric, family, cells = at.metric, FACTS[at.metric].family, self.cells
         if family == "loss":
-            return _MeanLosses.of(counts, self.cells, metric)
+            return _MeanLosses.of(counts, cells, metric)
         if family == "area":
             return lambda drawn, shares: float(
                 getattr(mixture_curve(drawn, shares, clean=False), metric)
             )
         if at.top is not None:
-            top = _share_of_rows(counts, at.top, self.shares)
-            return lambda drawn, shares: metric_value(drawn, shares, metric, top=top, beta=at.beta)
-        split = _Split(counts, self.cells, at.threshold)
+            top, whole = _share_of_rows(counts, at.top, self.shares), np.zeros_like(cells.merged)
+            # Inside a cell the last of the rows stands where its part of the cell's rows ends.
+            return lambda drawn, shares: metric_value(
+                replace(drawn, merged=whole), shares, metric, top=top, beta=at.beta
+            )
+        split = _Split(counts, cells, at.threshold)
         return lambda drawn, shares: metric_value(
             split.two_cells(drawn), shares, metric, 1.0, beta=at.beta
         )
@@ -191,6 +195,7 @@ def resample_calculation(
     confidence_level: float,
     random_state: int | None,
     progress: Progress | None = None,
+    clusters: ClusterRows | None = None,
 ) -> Resamples:
     """Resample the counts and estimate the share on each resample.
 
@@ -207,26 +212,25 @@ def resample_calculation(
         As in `evaluate`.
     progress : callable, optional
         Told the share of resamples done.
+    clusters : ClusterRows, optional
+        The same rows by cluster: clusters are drawn, and not rows.
 
     Notes
     -----
-    Assumes: rows are independent draws; the rows themselves are resampled for either target, so
-    for these very rows the intervals are on the wide side.
+    Assumes: rows, or clusters, are independent draws; the rows themselves are resampled for either
+    target, so for these very rows the intervals are on the wide side.
     Wrong when: kind is "bootstrap" and the estimator is biased, which no resample shows.
     """
     if n_resamples < FEWEST:
         raise InputError(f"{named('n_resamples')} must be at least {FEWEST}; got {n_resamples}")
     every = reads_scores(estimator)
     cells = counts.coarsened(SCORE_CELLS) if every else counts.canonical.coarsened(CELLS)
+    if clusters is not None and clusters.weight is None:  # counts as many as their rows are worth
+        cells = replace(cells, rows=np.array(cells.table.classes))
+    elif counts.rows is not None:
+        cells = counts.in_cells(cells.table)
     drawn, estimated = [], []
-    draws = resampled(
-        cells,
-        shares.exact(),
-        target="population",
-        n_resamples=n_resamples,
-        random_state=random_state,
-    )
-    for done, (found, _) in enumerate(draws, 1):
+    for done, found in enumerate(_draws(cells, shares, clusters, n_resamples, random_state), 1):
         other = replace(found, squared_weight=_squares(cells, found), rows=_rows(cells, found))
         share = _share(estimator, other)
         if np.isfinite(share):
@@ -244,6 +248,27 @@ def resample_calculation(
     used = values if kind == "bootstrap" else _spread_out(values, shares, confidence_level)
     used = shares.clip(used)
     return Resamples(cells, tuple(drawn), values, shares, used)
+
+
+def _draws(
+    cells: ScoreCounts,
+    shares: Shares,
+    clusters: ClusterRows | None,
+    n_resamples: int,
+    random_state: int | None,
+) -> Iterator[ScoreCounts]:
+    """Yield counts as they might have been, rows being drawn anew, or clusters of them."""
+    if clusters is not None:
+        yield from clusters.resampled(cells, n_resamples=n_resamples, random_state=random_state)
+        return
+    pairs = resampled(
+        cells,
+        shares.exact(),
+        target="population",
+        n_resamples=n_resamples,
+        random_state=random_state,
+    )
+    yield from (counts for counts, _ in pairs)
 
 
 def _squares(cells: ScoreCounts, drawn: ScoreCounts) -> tuple[float, float, float]:

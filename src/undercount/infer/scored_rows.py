@@ -88,6 +88,11 @@ class ScoredRows:
         )
 
     @property
+    def row_clusters(self) -> ClusterRows | None:
+        """The rows by cluster, where rows are here and come in clusters."""
+        return self.clusters if isinstance(self.clusters, ClusterRows) else None
+
+    @property
     def cluster_codes(self) -> Codes | None:
         """The number of each row's cluster; None where rows are independent."""
         return None if self.clusters is None else cast("ClusterRows", self.clusters).by_row

@@ -14,13 +14,14 @@ from undercount.assume.random_labels.segments.given import labels_of_all
 from undercount.assume.random_labels.segments.recoveries import RandomLabelsSegments
 from undercount.assume.segments import SegmentRecoveries
 from undercount.counts import ScoreCounts
-from undercount.errors import InputError, check_choice, named
+from undercount.errors import InputError, check_choice
+from undercount.infer.clusters import ClusterRows
 from undercount.infer.resampled import PrevalenceInterval
 from undercount.infer.scored_rows import ScoredRows
 from undercount.infer.segmented_rows import Segmentation
 from undercount.shares import SAMPLINGS, Sampling, reads_scores
 
-# Intervals of an estimated share that resample rows, as if they were independent.
+# Intervals of an estimated share that resample rows, or clusters of them.
 RESAMPLED = ("bootstrap", "combined")
 
 
@@ -144,11 +145,7 @@ class RandomLabels(Assumption):
     def check_rows(self, rows: ScoredRows) -> None:
         """Raise where rows that are resampled by cluster are not here."""
         if rows.clusters is not None and self.interval in RESAMPLED:
-            raise InputError(
-                f"{named('cluster')} cannot be combined with {named('interval')} "
-                f"{self.interval!r}, which resamples rows; leave it out",
-                argument="interval",
-            )
+            rows.rows("interval")
 
     def recover(
         self, models: Mapping[str, ScoredRows], wanted: Wanted
@@ -160,7 +157,9 @@ class RandomLabels(Assumption):
         target = wanted.target or ("dataset" if self.sampling == "single-sample" else "population")
         counts = {name: model.counts_for_share(self.sampling) for name, model in models.items()}
         labels = self._with_rows(next(iter(models.values())))
-        known = labels.find_shares(counts, wanted._replace(target=target))
+        clusters = {name: model.row_clusters for name, model in models.items()}
+        about = wanted._replace(target=target)
+        known = labels.find_shares(counts, about, clusters=clusters)
         level = wanted.confidence_level
         return {
             name: RandomLabelsRecovery(
@@ -184,6 +183,7 @@ class RandomLabels(Assumption):
         models: Mapping[str, ScoreCounts],
         wanted: Wanted,
         limits: ShareLimits | None = None,
+        clusters: Mapping[str, ClusterRows | None] | None = None,
     ) -> dict[str, Unknowns]:
         """Take the share that was given, or estimate one for all models; see `shared_share`."""
         return shared_share(
@@ -198,6 +198,7 @@ class RandomLabels(Assumption):
             n_resamples=self.n_resamples,
             progress=wanted.progress,
             limits=limits,
+            clusters=clusters,
         )
 
     def recover_segments(

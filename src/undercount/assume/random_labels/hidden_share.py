@@ -8,7 +8,7 @@ import copy
 import math
 import operator
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -32,6 +32,7 @@ from undercount.errors import (
 from undercount.estimate import Estimate
 from undercount.infer.area_gradients import unbiased_average_precision
 from undercount.infer.area_intervals import area_estimate
+from undercount.infer.clusters import ClusterRows
 from undercount.infer.heads import HeadCounts, head_spread
 from undercount.infer.mixture import (
     CHANCE,
@@ -91,6 +92,7 @@ def shared_share(
     n_resamples: int = 200,
     progress: Progress | None = None,
     limits: "ShareLimits | None" = None,
+    clusters: Mapping[str, ClusterRows | None] | None = None,
 ) -> dict[str, Unknowns]:
     """Take the one prevalence argument that was given, or estimate one share for all models.
 
@@ -103,6 +105,8 @@ confidence_level, random_state, prevalence_interval, n_resamples, progress
         As in `evaluate`.
     limits : ShareLimits, optional
         How far the scores let the share go, if they need not be asked.
+    clusters : mapping, optional
+        Name of each model → its rows by cluster, if they come in clusters: these are resampled.
 
     Returns
     -------
@@ -123,6 +127,7 @@ confidence_level, random_state, prevalence_interval, n_resamples, progress
     if not named_values or (unfitted and len(named_values) == 1):
         plain = Shares(0.0, label_purity, sampling)
         fit = _Fit(models, plain, label_purity, target, confidence_level, random_state, limits)
+        fit = replace(fit, clusters=clusters or {})
         kind = prevalence_interval or DEFAULT_INTERVAL
         return _estimate(fit, estimator, kind, n_resamples, progress)
     about = {"label_purity": label_purity, "sampling": sampling, "target": target}
@@ -294,6 +299,7 @@ class _Fit:
     confidence_level: float
     random_state: int | None
     limits: ShareLimits
+    clusters: Mapping[str, ClusterRows | None] = field(default_factory=dict)
 
     @property
     def purity(self) -> float:
@@ -338,6 +344,7 @@ def _estimate(
             confidence_level=fit.confidence_level,
             random_state=fit.random_state,
             progress=progress,
+            clusters=fit.clusters.get(name),
         )
         shares = _cut(_widen(shares, resamples, kind, fit.confidence_level), fit.limits)
     method = type(fitted).__name__

@@ -10,6 +10,7 @@ from undercount.assume.random_labels.segments.pooled import SegmentShare, pool_s
 from undercount.assume.random_labels.segments.shares import Models, SegmentShares, first_of
 from undercount.assume.segments import PooledShares, share_of
 from undercount.errors import InputError, collect_warnings
+from undercount.infer.clusters import ClusterRows
 from undercount.infer.segmented_rows import FEWEST_LABELS, why_not
 
 if TYPE_CHECKING:
@@ -33,16 +34,18 @@ class EstimatedShares(SegmentShares):
         wanted: Wanted,
         parts: Mapping[Hashable, Models],
         overall: Unknowns,
+        clusters: Mapping[Hashable, Mapping[str, ClusterRows | None]],
     ) -> "EstimatedShares":
         """Estimate the shares of the largest segments, and pool them."""
         own, level = {}, wanted.confidence_level
         for segment in _largest(parts):
             try:
                 with collect_warnings():  # the segment's evaluation tells them
-                    known = next(iter(labels.find_shares(parts[segment], wanted).values()))
+                    own_clusters = clusters[segment]
+                    found = labels.find_shares(parts[segment], wanted, clusters=own_clusters)
             except InputError:  # its row will say so
                 continue
-            own[segment] = share_of(known, level)
+            own[segment] = share_of(next(iter(found.values())), level)
         others = tuple(segment for segment in parts if segment not in own)
         sizes = {segment: first_of(parts[segment]).effective_size("positive") for segment in own}
         whole = share_of(overall, level)

@@ -168,7 +168,8 @@ def find_segment_shares(
     unfitted = hasattr(estimator, "fit") and not hasattr(estimator, "unlabeled_prevalence_")
     if unfitted or all(share is None for share in given.values()):
         overall = next(iter(whole.values())).unknowns
-        return EstimatedShares.of(labels, wanted, parts, overall)
+        clusters = {key: {name: rows[name][key].row_clusters for name in rows} for key in parts}
+        return EstimatedShares.of(labels, wanted, parts, overall, clusters)
     if name_of_mapping(labels) is not None or all(given[name] is None for name in PARTS):
         return GivenShares(labels, wanted, parts)
     sharpest = max(whole, key=lambda name: whole[name].counts.auc("positive", "unlabeled"))
