@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from undercount.assume.bounds.attainable import bound_roc_auc
-from undercount.assume.bounds.bound_curve import bound_curve
+from undercount.assume.bounds.bound_curve import Setting, _BoundOptions, bound_curve
 from undercount.assume.bounds.hidden_limits import hidden_limits
 from undercount.assume.bounds.tables import add_hidden, bound_tables
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, MisfitWarning
 from undercount.estimate import Estimate
 from undercount.shares import Shares
-from undercount.theory.bands import cdf_band
+from undercount.theory.bands import ENDLESS, cdf_band
 
 
 def data(seed=0, n=400, *, c=0.4, known_negative=0.1, prevalence=0.4):
@@ -289,7 +289,11 @@ HALF = Shares(0.5)
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: bound_curve(COUNTS, Shares(0.5, 0.9)), "pure labels"),
+        (lambda: bound_curve(COUNTS, Shares(0.5, (0.8, 0.9))), "one number for the purity"),
+        (
+            lambda: bound_tables(COUNTS, Shares(0.5, 0.9), lower_cdf=[0] * 2, upper_cdf=[1] * 2),
+            "bound_curve takes impure ones",
+        ),
         (lambda: bound_curve(COUNTS, HALF, band="normal"), "band must be one of"),
         (lambda: bound_curve(COUNTS, HALF, basis="both"), "basis must be one of"),
         (lambda: bound_curve(COUNTS, HALF, rounding="up"), "rounding must be one of"),
@@ -339,3 +343,59 @@ HALF = Shares(0.5)
 def test_bad_input_is_one_clear_error(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+# Rows, share of positives, part of them labelled, wrong labels among a thousand negatives.
+IMPURE = {"few": (600, 0.3, 0.3, 30), "many": (1500, 0.4, 0.6, 60), "rare": (3000, 0.1, 0.5, 10)}
+
+
+def impure(design, seed):
+    """Return counts of labels of which some are wrong, what is known of them, and the truth."""
+    n, share, chance, wrong = IMPURE[design]
+    rng = np.random.default_rng([17, sorted(IMPURE).index(design), seed])
+    truth = np.arange(n) < share * n
+    score = np.round(rng.normal(1.5 * truth, 1), 2)
+    labelled = rng.random(n) < np.where(truth, chance, wrong / 1000)
+    counts = ScoreCounts.from_rows(np.where(labelled, 1.0, np.nan), score)
+    return counts, Shares(truth[~labelled].mean(), truth[labelled].mean()), truth, score
+
+
+def test_limits_of_impure_labels_solve_both_mixtures():
+    """Rates of positives and negatives follow from those of labelled and of all rows."""
+    counts, shares, truth, _ = impure("few", 0)
+    setting = Setting.of(counts, shares, shares.unlabeled_prevalence)
+    options = _BoundOptions(0.95, "hypergeometric", True, "sharp", None)
+    found = setting.band_of_positives(options)
+    own = cdf_band(counts.positive, n_hidden=round(ENDLESS * counts.n_positive))
+    assert setting.share == pytest.approx(truth.mean())
+    everyone = np.cumsum(counts.positive + counts.unlabeled) / counts.n_rows
+    purity, share = shares.label_purity, truth.mean()
+    mixed = np.array([[purity, 1 - purity], [share, 1 - share]])
+    for limit, labelled in ((found.lower, own.lower), (found.upper, own.upper)):
+        assert limit == pytest.approx(np.linalg.solve(mixed, np.array([labelled, everyone]))[0])
+
+
+def holds_truth(design, seed):
+    """Whether the true curve lies between the bounds at every score, and its area."""
+    counts, shares, truth, score = impure(design, seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MisfitWarning)
+        bounds = bound_curve(counts, shares)
+    flagged = [score >= cut for cut in counts.score]
+    tpr = np.array([truth[rows].sum() for rows in flagged]) / truth.sum()
+    order = [np.argsort(-curve.threshold)[1:] for curve in (bounds.pessimistic, bounds.optimistic)]
+    low, high = bounds.pessimistic.tpr[order[0]], bounds.optimistic.tpr[order[1]]
+    return bool((low <= tpr + 1e-9).all() and (tpr <= high + 1e-9).all()), bounds.roc_auc
+
+
+@pytest.mark.parametrize("design", IMPURE)
+def test_bounds_of_impure_labels_hold_along_the_whole_curve(design):
+    held = [holds_truth(design, seed)[0] for seed in range(40)]
+    assert np.mean(held) >= 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", IMPURE)
+def test_bounds_of_impure_labels_cover(design):
+    held = [holds_truth(design, seed)[0] for seed in range(150)]
+    assert np.mean(held) >= 0.93

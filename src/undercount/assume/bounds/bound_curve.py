@@ -1,6 +1,7 @@
 """The worst and the best curve that the labels leave possible (Claesen et al. 2015)."""
 
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, get_args
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, OperatingCurve
 from undercount.errors import InputError, check_choice, named
 from undercount.shares import Shares
-from undercount.theory.bands import Band, CdfBand, cdf_band
+from undercount.theory.bands import ENDLESS, Band, CdfBand, cdf_band
 
 Basis: TypeAlias = Literal["positive", "negative", "tightest"]
 BASES = get_args(Basis)
@@ -82,11 +83,13 @@ def bound_curve(
 
     Notes
     -----
-    Assumes: the labelled rows of the basis are a random sample of their class; the prevalence, or
-    its range, is right. For an interval of the AUC alone `roc_auc` is narrower.
+    Assumes: the labelled rows of the basis are a random sample of their class, and wrong labels one
+    of the negatives; the prevalence, or its range, and the purity are right. For an interval of the
+    AUC alone `roc_auc` is narrower.
     Wrong when: some positives are more likely to be labelled than others. A band that leaves no
     possible table at some score is reported by a `MisfitWarning` with its size in rows. In
     large tables of merged cells the average precision counts some neighbouring positives as tied.
+    Of impure labels the bounds forget that labelled rows are among those bounded: they are wide.
 
     Examples
     --------
@@ -150,7 +153,8 @@ def _bound_by(
     low, high = share_ends(shares)
     if low < high and counts.n_negative == 0:
         high = min(high, 1 - 1 / counts.n_unlabeled)  # a range must leave a negative row
-    ends = [_paths_at(counts, share, basis, options) for share in sorted({low, max(low, high)})]
+    every = [Setting.of(counts, shares, share) for share in sorted({low, max(low, high)})]
+    ends = [_paths_at(setting, basis, options) for setting in every]
     curves = []
     for worse in (True, False):
         paths = [end.pessimistic if worse else end.optimistic for end in ends]
@@ -161,14 +165,84 @@ def _bound_by(
     return CurveBounds(curves[0], curves[1]), min(end.misfit for end in ends)
 
 
-def _paths_at(counts: ScoreCounts, share: float, basis: Side, options: _BoundOptions) -> _ShareEnd:
+class Setting(NamedTuple):
+    """Hold the rows whose positives are sought, and how many there are.
+
+    Attributes
+    ----------
+    labels, rows : ScoreCounts
+        Counts with the labels, and those in which the rows to sort out are unlabeled: if labels
+        may be wrong, all rows that are not known to be negative.
+    share, purity : float
+        Share of positives among these rows, and among the labelled ones.
+    """
+
+    labels: ScoreCounts
+    rows: ScoreCounts
+    share: float
+    purity: float
+    apart: bool
+
+    @classmethod
+    def of(cls, counts: ScoreCounts, shares: Shares, share: float) -> Self:
+        """Take a share of positives among the unlabeled rows."""
+        purity, apart = shares.label_purity, shares.sampling == "case-control"
+        if purity == 1:
+            return cls(counts, counts, share, purity, apart)
+        labelled = counts.positive * (0.0 if apart else 1.0)
+        unlabeled, squares = counts.unlabeled + labelled, counts.squared_weight
+        rows = replace(
+            counts,
+            positive=np.zeros(len(counts.score)),
+            unlabeled=unlabeled,
+            squared_weight=(0.0, squares[1], squares[2] + (0.0 if apart else squares[0])),
+            rows=None,
+        )
+        positives = purity * labelled.sum() + share * counts.n_unlabeled
+        return cls(counts, rows, float(positives / unlabeled.sum()), purity, apart)
+
+    def band_of_positives(self, options: _BoundOptions) -> CdfBand:
+        """Return the band of the positives, with whom labelled rows hold some negatives.
+
+        Positives and negatives were labelled at random each, in the proportion κ to 1 - κ, so that
+        g = κ F1 + (1-κ) F0 is known within the band of so many labelled rows: drawn from each
+        class by itself they vary less than drawn at once. And Q = π F1 + (1-π) F0 is counted.
+        """
+        labels, kappa, share = self.labels, self.purity, self.share
+        size = labels.effective_size("positive")
+        others = ENDLESS * size
+        if self.apart:  # the curve is that of the unlabeled rows, which vary themselves
+            effective = labels.effective_size("unlabeled")
+            others = effective * min(share / kappa, (1 - share) / (1 - kappa))
+        band = cdf_band(
+            labels.positive,
+            n_hidden=max(round(others), 1),
+            confidence_level=options.confidence_level,
+            band=options.band,
+            simultaneous=options.simultaneous,
+            effective_size=size if labels.weighted else None,
+            random_state=options.random_state,
+        )
+        everyone = np.cumsum(self.rows.unlabeled) / self.rows.n_unlabeled
+        lower, upper = (
+            ((1 - share) * limit - (1 - kappa) * everyone) / (kappa - share)
+            for limit in (band.lower, band.upper)
+        )
+        return CdfBand(lower, upper, band.local_level)
+
+
+def _paths_at(setting: Setting, basis: Side, options: _BoundOptions) -> _ShareEnd:
+    counts, share = setting.rows, setting.share
     n_hidden = hidden_rows(counts, share, options.rounding)
     if n_hidden >= counts.n_unlabeled and counts.n_negative == 0:
         raise InputError(
             f"no negative row is left: {named('unlabeled_prevalence')} {share:.6g} makes all "
             f"{counts.n_unlabeled:,.6g} unlabeled rows positive and none is labelled negative"
         )
-    limits = _hidden_band(counts, n_hidden, basis, options)
+    if setting.purity < 1 and basis == "positive":
+        limits = setting.band_of_positives(options)
+    else:
+        limits = _hidden_band(counts, n_hidden, basis, options)
     wanted = hidden_limits(counts, share, limits.lower, limits.upper, options.rounding)
     if options.simultaneous:
         least, most, misfit = tighten(counts, wanted)

@@ -77,10 +77,10 @@ def hidden_rows(counts: ScoreCounts, share: float, rounding: Rounding) -> float:
 def check_setting(counts: ScoreCounts, shares: Shares, rounding: str) -> None:
     """Raise unless bounds can be made from these counts and shares."""
     counts.require("unlabeled")
-    if shares.label_purity != 1:
+    if shares.label_purity_interval is not None:
         raise InputError(
-            f"bounds need pure labels, {named('purity')} 1; got {shares.label_purity}. "
-            "mixture_curve takes impure ones"
+            f"bounds need one number for the {named('purity')}; got "
+            f"{shares.label_purity_interval}. Ask at both of its ends"
         )
     check_choice("rounding", rounding, ROUNDINGS)
 
@@ -102,6 +102,11 @@ def limits_at_ends(
 ) -> tuple[HiddenLimits, HiddenLimits]:
     """Check what was given, and return the limits at the least and at the largest share."""
     check_setting(counts, shares, rounding)
+    if shares.label_purity != 1:
+        raise InputError(
+            f"tables add labels to hidden positives, which needs {named('purity')} 1; got "
+            f"{shares.label_purity}. bound_curve takes impure ones"
+        )
     lower, upper = read_cdfs(lower_cdf, upper_cdf, counts)
     low, high = share_ends(shares)
     worst = hidden_limits(counts, low, lower, upper, rounding)
