@@ -47,8 +47,9 @@ class RandomLabels(Assumption):
     interval : {"calibrated", "bootstrap", "combined"}, optional
         How the uncertainty of a share that is estimated here reaches the intervals. "calibrated"
         (the default): by the estimator's own interval, which holds sampling noise and the
-        estimator's bias. "bootstrap": the counts are resampled; sampling noise alone. "combined":
-        the resamples, their shares spread as widely as the estimator's interval.
+        estimator's bias. "bootstrap": rows are resampled, or clusters where they come in some;
+        sampling noise alone. "combined": the resamples, their shares spread as widely as the
+        estimator's interval.
     n_resamples : int
         Resamples for the last two; each estimates the share anew, some 25 ms.
     covariates : array-like or str, optional
