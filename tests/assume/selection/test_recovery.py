@@ -9,6 +9,7 @@ from scipy.special import ndtr
 from tests.assume.selection.fitting import Selected
 
 import undercount as uc
+from undercount.assume.selection.recovery import possible_estimate
 from undercount.errors import MISSING_DATA, NOT_IDENTIFIED
 from undercount.infer.metric_at import MetricAt
 
@@ -282,3 +283,13 @@ def test_resamples_too_thin_to_fit_are_said(rows):
     model = replace(Selected("begg-greenes").fit(score, few), n_resamples=40)
     with pytest.raises(uc.InputError, match="too few labels for a bootstrap"):
         model.estimate(MetricAt("roc_auc"), "bootstrap")
+
+
+def test_a_value_beyond_what_is_possible_is_said_and_taken_for_the_end():
+    beyond = uc.Estimate(1.006, 0.1, 1.0061, 0.4)
+    with pytest.warns(uc.MisfitWarning, match=r"would be 1\.006 by the rows looked at"):
+        found = possible_estimate(beyond, "precision")
+    assert (found.value, found.low, found.high) == (1.0, 0.1, 1.0)
+    within = uc.Estimate(0.9, 0.8, 1.2, 0.1)
+    assert possible_estimate(within, "precision").high == 1.0
+    assert possible_estimate(within, "lift") == within

@@ -1,5 +1,6 @@
 """Rows of which some were looked at, with every question that a model of who was answers."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,7 +19,15 @@ from undercount.checks.percentages import percent
 from undercount.count.kernel.rows import cell_places
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve
-from undercount.errors import NOT_IDENTIFIED, Check, InputError, LibraryWarning, named
+from undercount.errors import (
+    NOT_IDENTIFIED,
+    Check,
+    InputError,
+    LibraryWarning,
+    MisfitWarning,
+    named,
+    warn,
+)
 from undercount.estimate import Estimate
 from undercount.infer.decisions import BestThreshold, Goal
 from undercount.infer.deployed import SAME_RATES
@@ -29,6 +38,7 @@ from undercount.infer.metric_row import MetricRow
 from undercount.infer.mixture import Target
 from undercount.infer.scored_rows import ScoredRows
 from undercount.infer.workload import Workload
+from undercount.metric_facts import FACTS
 from undercount.shares import Shares
 
 if TYPE_CHECKING:
@@ -138,7 +148,7 @@ class SelectedRecovery(Recovery):
 
     def measure(self, at: MetricAt, counts: ScoreCounts) -> Estimate:  # noqa: ARG002 - by every score
         """Estimate one metric."""
-        return self.model.estimate(at, target=self.target)
+        return possible_estimate(self.model.estimate(at, target=self.target), at.metric)
 
     def plain_curve(self, threshold: float | None = None) -> OperatingCurve:  # noqa: ARG002 - of every score
         """Return the curve, which answers at every threshold."""
@@ -165,7 +175,8 @@ class SelectedRecovery(Recovery):
 
     def carry(self, at: MetricAt, prevalence: float) -> Estimate:
         """Estimate a metric where another share of rows is positive."""
-        estimate = self.model.estimate(replace(at, prevalence=prevalence))
+        there = self.model.estimate(replace(at, prevalence=prevalence))
+        estimate = possible_estimate(there, at.metric)
         return replace(estimate, needs=(*estimate.needs, SAME_RATES))
 
     @property
@@ -280,3 +291,27 @@ class SelectedPairing(Pairing):
             for metric in metrics
         ]
         return tuple(carried_over(gap) for tested in pairs for gap in holm_adjusted(tested))
+
+
+def possible_estimate(estimate: Estimate, metric: str) -> Estimate:
+    """Return an estimate within the metric's range, and warn of a value beyond it.
+
+    Rows that stand for many others (doubly robust, by inverse chances) may add up to more positives
+    than there are rows.
+    """
+    least, most = FACTS[metric].range
+    ends = estimate.value, estimate.low, estimate.high
+    value, low, high = (float(np.clip(end, least, most)) for end in ends)
+    if value != estimate.value and not math.isnan(value):
+        warn(
+            MisfitWarning(
+                f"{{metric}} would be {estimate.value:.4g} by the rows looked at, and is taken for "
+                f"{value:g}: few of them stand for many others",
+                code="misfit",
+                metric=metric,
+            ),
+            stacklevel=4,
+        )
+    return replace(
+        estimate, value=value, low=float(np.fmin(low, value)), high=float(np.fmax(high, value))
+    )
