@@ -49,7 +49,7 @@ class Interval:
 
 
 # An interval so wide is said before its middle.
-WIDE = 0.3
+WIDE_INTERVAL = 0.3
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,7 +119,7 @@ class Estimate:
     def wide(self) -> bool:
         """Whether the ends lie so far apart that the value between them says little."""
         size = self.high if math.isnan(self.value) else self.value
-        least = WIDE * max(abs(size), 1.0)  # a lift, say, passes 1
+        least = WIDE_INTERVAL * max(abs(size), 1.0)  # a lift, say, passes 1
         return self.high - self.low >= least  # never of NaN
 
     @property

@@ -17,7 +17,7 @@ from undercount.estimate import Estimate, Interval
 # Shares are kept this far below the purity, where every metric ends.
 _MARGIN = 1e-6
 _ROUNDING = 1e-9  # of shares that are worked out from others; nearer than this is the same
-_LEAST = 1e-100  # below this a share is 0: what is worked out from it would be lost
+_LEAST_SHARE = 1e-100  # below this a share is 0: what is worked out from it would be lost
 # A sample rarer than this is not chance: as rare as five standard errors.
 _RAREST = 2.9e-7
 Sampling: TypeAlias = Literal["single-sample", "case-control"]
@@ -491,7 +491,7 @@ def _number(value: object, name: str) -> float:
         raise InputError(
             f"{named(name)} must be a number, a range (low, high) or an Estimate; got {value!r}"
         ) from None
-    return 0.0 if 0 < number < _LEAST else number
+    return 0.0 if 0 < number < _LEAST_SHARE else number
 
 
 def _mapped(

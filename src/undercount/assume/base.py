@@ -32,7 +32,7 @@ from undercount.infer.clusters import Clusters
 from undercount.infer.decisions import BestThreshold, Goal
 from undercount.infer.deployed import read_deploy_prevalence
 from undercount.infer.difference import (
-    POINTS,
+    PAIRED_POINTS,
     TARGET_OF,
     Contributions,
     Difference,
@@ -49,7 +49,7 @@ from undercount.infer.resampled import Progress, Resamples
 from undercount.infer.reviews.verdicts import Reviews, working_posterior
 from undercount.infer.scored_rows import ScoredRows
 from undercount.infer.segmented_rows import Segmentation
-from undercount.infer.sensitivity import CHANCE, BreakEven, Over, metric_value
+from undercount.infer.sensitivity import CHANCE_AUC, BreakEven, Over, metric_value
 from undercount.infer.shared_labels import LabelPart
 from undercount.infer.workload import WORKLOAD_METRICS, Workload, cut_models
 from undercount.metric_facts import FACTS, RIGHT_LABELS
@@ -240,8 +240,7 @@ class PlanWords(NamedTuple):
 
 
 RANDOM_LABELS_PLAN = PlanWords(
-    "and labels are a random sample of the positives",
-    "labels prefer high or low scores a little",
+    "and labels are a random sample of the positives", "labels prefer high or low scores a little"
 )
 
 
@@ -649,7 +648,9 @@ class Recovery(ABC):
         """Whether naive values of metrics that grow with the hidden share are below the true."""
         no_negative = counts.n_negative == 0
         return (
-            self.supposes_right_labels and no_negative and naive_area(counts, "roc_auc") >= CHANCE
+            self.supposes_right_labels
+            and no_negative
+            and naive_area(counts, "roc_auc") >= CHANCE_AUC
         )
 
     def certain_value(self, at: MetricAt, counts: ScoreCounts) -> float | None:
@@ -912,7 +913,7 @@ class PairingByRow(Pairing):
         return Workload(cut.size, cut.chosen, values, cut.last, cut.tied, pairs, estimates)
 
     def _at(self, name: str, metric: str) -> MetricAt:
-        return MetricAt(metric, self.thresholds[name] if metric in POINTS else None)
+        return MetricAt(metric, self.thresholds[name] if metric in PAIRED_POINTS else None)
 
     def _all_pairs(
         self, asked: Sequence[Mapping[str, MetricAt]], question: Question | None = None

@@ -10,7 +10,7 @@ from undercount.errors import CODES, Check
 
 # How sure a misfit must be, and the part of the unverified rows that a gap must hold to matter:
 # verdicts of neighbouring scores stand for smaller ones.
-RISK, LARGE_GAP = 0.001, 0.05
+AUDIT_RISK, LARGE_GAP = 0.001, 0.05
 
 
 def audit_check(counts: ScoreCounts) -> Check:
@@ -38,7 +38,7 @@ def audit_check(counts: ScoreCounts) -> Check:
         "verify a random sample of all rows; uc.SelectedLabels (undercount select) is for rows "
         "that somebody chose to look at"
     )
-    if share > LARGE_GAP and p_value < RISK:
+    if share > LARGE_GAP and p_value < AUDIT_RISK:
         message = (
             f"the audited rows are no random sample of all rows: {gap:,.0f} unverified rows "
             f"({100 * share:.0f} %) lie together at scores {at}, and none of the rows there was "
@@ -46,7 +46,7 @@ def audit_check(counts: ScoreCounts) -> Check:
         )
         return Check(code, "fail", message, advice)
     p_value, higher = rank_p_value(counts)
-    if p_value < RISK:
+    if p_value < AUDIT_RISK:
         message = (
             f"the audited rows are no random sample of all rows: they score "
             f"{'higher' if higher else 'lower'} than the others ({_p_words(p_value)}); the numbers "

@@ -23,7 +23,7 @@ from undercount.count.paths import STANDARD_INPUT, find_files
 from undercount.count.progress import Tell, open_progress
 from undercount.errors import InputError
 
-FINE, REQUIREMENT_FAILS, BAD_INPUT, INCONCLUSIVE = 0, 1, 2, 3
+ALL_FINE, REQUIREMENT_FAILS, BAD_INPUT, INCONCLUSIVE = 0, 1, 2, 3
 # As by convention: an error in the program itself, and a pipe whose reader has gone.
 UNEXPECTED, READER_GONE = 70, 141
 READ_COUNTS = ("evaluate", "prevalence")  # the commands that take counts files for rows

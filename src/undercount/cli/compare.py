@@ -9,7 +9,7 @@ from undercount.cli.arguments import Options, with_options
 from undercount.cli.command import Command, print_notes, prints, progress, tell_page
 from undercount.cli.gate import report_verdict
 from undercount.cli.options import (
-    CHANCE,
+    CHANCE_OPTION,
     CLUSTER,
     DATA,
     DEPLOY,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @DATA
 @reading_options
 @CLUSTER
-@CHANCE
+@CHANCE_OPTION
 @DEPLOY
 @database_options
 @share_options

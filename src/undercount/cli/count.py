@@ -7,7 +7,7 @@ import click
 
 from undercount.cli.arguments import Options, with_options
 from undercount.cli.command import (
-    FINE,
+    ALL_FINE,
     Command,
     files_of,
     print_notes,
@@ -100,7 +100,7 @@ def count(options: Options) -> int:
     if not options["quiet"]:
         print_notes(reading.notes)
         print_text(fit(f" {counts!r}\n wrote {output}"))
-    return FINE
+    return ALL_FINE
 
 
 def _name_table(options: Options) -> str:
@@ -129,4 +129,4 @@ def merge(parts: tuple[str, ...], output: str) -> int:
     for warning in warned:
         tell(f"undercount: {warning}")
     print_text(fit(f" {counts!r}\n wrote {output}"))
-    return FINE
+    return ALL_FINE

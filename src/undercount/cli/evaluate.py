@@ -12,7 +12,7 @@ from undercount.cli.command import Command, print_notes, prints, progress, tell_
 from undercount.cli.dates import date_options
 from undercount.cli.gate import read_requirements, refuse_other_models, report_verdict
 from undercount.cli.options import (
-    CHANCE,
+    CHANCE_OPTION,
     CLUSTER,
     DATA,
     DATABASE_VARIABLE,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 @DATA
 @reading_options
 @CLUSTER
-@CHANCE
+@CHANCE_OPTION
 @date_options
 @database_options
 @share_options

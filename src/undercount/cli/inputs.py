@@ -18,13 +18,7 @@ from undercount.cli.arguments import Options
 from undercount.cli.command import progress
 from undercount.cli.dates import date_columns, take_dates
 from undercount.cli.options import DATABASE_VARIABLE
-from undercount.count.arrays import (
-    LARGEST_WEIGHT,
-    WEIGHT_RULE,
-    LabelWords,
-    read_labels,
-    row_words,
-)
+from undercount.count.arrays import LARGEST_WEIGHT, WEIGHT_RULE, LabelWords, read_labels, row_words
 from undercount.count.counts_file import is_counts_file, open_counts
 from undercount.count.databases import open_table
 from undercount.count.files import read_numbers, refuse_text, refuse_weights, relation_of
@@ -67,7 +61,7 @@ ROW_BY_ROW = (
     "Pass the file of rows with --label and a --score for each model; or judge each counts file by "
     "itself with undercount evaluate"
 )
-OF_ROWS = (
+COLUMNS_OF_ROWS = (
     ": --cluster, --chance, --found and --observed name columns of rows, and counts keep none. "
     "Pass the file of rows with --label and --score; undercount count --cluster COLUMN keeps of "
     "clusters what intervals need"
@@ -76,7 +70,7 @@ OF_ROWS = (
 EITHER = "found by either"
 ONE_MEANS = "1 means found by that source, and every row counts once"
 # Label values that a message lists at most.
-SHOWN = 5
+LISTED_LABELS = 5
 # More values than these between 0 and 1 are scores.
 MOST_LABELS = 20
 
@@ -211,7 +205,7 @@ def read_kept(
     from undercount.infer.scored_rows import count_model  # noqa: PLC0415 - only when needed
 
     refuse_no_data(data)
-    refuse_counts(data, OF_ROWS)
+    refuse_counts(data, COLUMNS_OF_ROWS)
     rows = take_dates(read_models(data, options), options)
     models = {}
     for name, score in rows.scores.items():
@@ -684,9 +678,9 @@ def _infer_coding(
 
 def _list_labels(values: dict[float, int], missing: int) -> str:
     """Say which values the labels have, the most frequent ones."""
-    most = sorted(values.items(), key=lambda item: -item[1])[:SHOWN]
+    most = sorted(values.items(), key=lambda item: -item[1])[:LISTED_LABELS]
     shown = [f"{value:g}: {number:,}" for value, number in sorted(most)]
-    shown += ["…"] if len(values) > SHOWN else []
+    shown += ["…"] if len(values) > LISTED_LABELS else []
     shown += [f"missing: {missing:,}"] if missing else []
     return f"the label column holds {{{', '.join(shown)}}}"
 

@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undercount.cli.arguments import Options, with_options
-from undercount.cli.command import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, Command, prints, progress
+from undercount.cli.command import (
+    ALL_FINE,
+    INCONCLUSIVE,
+    REQUIREMENT_FAILS,
+    Command,
+    prints,
+    progress,
+)
 from undercount.cli.dates import EVENTUALLY, FOUND, OBSERVED, UNTIL, read_day
 from undercount.cli.gate import read_requirements, report_verdict
 from undercount.cli.options import (
@@ -76,24 +83,24 @@ def monitor(options: Options) -> int:
     refuse_no_data(data)
     requirements = read_requirements(options, options["threshold"])
     with collect_warnings() as warned:
-        found = (_monitor if options["found"] else _monitor_labels)(data, options)
+        monitoring = (_monitor if options["found"] else _monitor_labels)(data, options)
     for warning in warned:
         tell(f"undercount: {warning}")
     if options["json_file"]:
         from undercount.count.atomic_file import write_text  # noqa: PLC0415
 
-        write_text(options["json_file"], found.to_json())
+        write_text(options["json_file"], monitoring.to_json())
     if options["html"]:
-        found.to_html(options["html"])
+        monitoring.to_html(options["html"])
         if options["html"] != "-" and not options["quiet"]:
             tell(f"wrote {options['html']}")
     if prints(options):
-        print_text(f"\n{found}")
-    verdict = Verdict(tuple(found.judge(requirement) for requirement in requirements))
-    codes = {report_verdict(verdict, options), FINE if found.reportable else INCONCLUSIVE}
-    if found.alarm and (found.alarm.fell or found.alarm.rose):
+        print_text(f"\n{monitoring}")
+    verdict = Verdict(tuple(monitoring.judge(requirement) for requirement in requirements))
+    codes = {report_verdict(verdict, options), ALL_FINE if monitoring.reportable else INCONCLUSIVE}
+    if monitoring.alarm and (monitoring.alarm.fell or monitoring.alarm.rose):
         codes.add(REQUIREMENT_FAILS)
-    return next(code for code in (REQUIREMENT_FAILS, INCONCLUSIVE, FINE) if code in codes)
+    return next(code for code in (REQUIREMENT_FAILS, INCONCLUSIVE, ALL_FINE) if code in codes)
 
 
 def _monitor(data: tuple[str, ...], options: Options) -> "Monitoring":
@@ -151,11 +158,7 @@ def _monitor_labels(data: tuple[str, ...], options: Options) -> "Monitoring":
     """Follow rows whose labels are all here."""
     import numpy as np  # noqa: PLC0415 - only when needed
 
-    from undercount.cli.inputs import (  # noqa: PLC0415 - DuckDB, only when needed
-        infer_coding,
-        refuse_no_score,
-        unlabeled_value,
-    )
+    from undercount.cli.inputs import infer_coding, refuse_no_score, unlabeled_value  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.count.files import read_dated  # noqa: PLC0415
     from undercount.read.monitor import monitor as follow  # noqa: PLC0415
 

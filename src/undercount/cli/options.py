@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from undercount.assume.base import Assumption, Wanted
     from undercount.cli.inputs import Reading
 
-NUMBER = r"([0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?)\s*(%?)"
+NUMBER_PATTERN = r"([0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?)\s*(%?)"
 # One segment's share: its name up to the last "=" before a number.
 EACH = re.compile(r"\s*([^=]*)=\s*([0-9.]+\s*%?)\s*(?:[,;]|$)")
-RANGE = re.compile(rf"\s*{NUMBER}\s*(?:[-:–]\s*{NUMBER}\s*)?", re.IGNORECASE)
+RANGE = re.compile(rf"\s*{NUMBER_PATTERN}\s*(?:[-:–]\s*{NUMBER_PATTERN}\s*)?", re.IGNORECASE)
 
 
 class ShareType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
@@ -144,7 +144,7 @@ def file_option(*names: str, words: str, dash: bool = False) -> Callable[[Any], 
 
 DATABASE_VARIABLE = "UNDERCOUNT_FROM"
 DATA = click.argument("data", nargs=-1, required=False)
-SAMPLING = click.option(
+SAMPLING_OPTION = click.option(
     "--sampling",
     type=click.Choice(["single-sample", "case-control"]),
     help="Whether the labelled rows are part of the sample or were drawn apart.",
@@ -156,7 +156,7 @@ CONFIDENCE_LEVEL = click.option(
     show_default=True,
     help="Share of intervals that hold the true value.",
 )
-SEED = click.option(
+SEED_OPTION = click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     default=0,
@@ -244,7 +244,7 @@ _codings = (
 CLUSTER = click.option(
     "--cluster", help="Column that says whose each row is, if labels were given by customer."
 )
-CHANCE = click.option(
+CHANCE_OPTION = click.option(
     "--chance", help="Column of the chance that a row would carry a label if it were positive."
 )
 DEPLOY = click.option(
@@ -282,14 +282,14 @@ share_options = _options(
         show_default=True,
         help="Share of rows labelled positive that really are.",
     ),
-    SAMPLING,
+    SAMPLING_OPTION,
     click.option(
         "--target",
         type=click.Choice(["dataset", "population"]),
         help="Whether intervals speak of these rows or of where they come from.",
     ),
     CONFIDENCE_LEVEL,
-    SEED,
+    SEED_OPTION,
 )
 interval_options = _options(
     click.option(

@@ -16,7 +16,7 @@ from undercount.cli.options import (
     HTML,
     JSON,
     QUIET,
-    SEED,
+    SEED_OPTION,
     ThresholdType,
     data_name,
     gate_options,
@@ -30,7 +30,14 @@ if TYPE_CHECKING:
     from undercount.errors import Check
     from undercount.read.evaluation import Evaluation
 
-METHODS = ("own-score", "observed-score", "unobserved", "begg-greenes", "ipw", "doubly-robust")
+METHOD_CHOICES = (
+    "own-score",
+    "observed-score",
+    "unobserved",
+    "begg-greenes",
+    "ipw",
+    "doubly-robust",
+)
 
 
 @click.command(cls=Command, short_help="Judge scores if labels exist only where someone looked.")
@@ -46,10 +53,10 @@ METHODS = ("own-score", "observed-score", "unobserved", "begg-greenes", "ipw", "
 )
 @click.option(
     "--method",
-    type=click.Choice(METHODS),
+    type=click.Choice(METHOD_CHOICES),
     metavar="METHOD",
     help="Who chose the rows; by default the score itself, or the selection score if named: "
-    f"{', '.join(METHODS[:-1])} or {METHODS[-1]}.",
+    f"{', '.join(METHOD_CHOICES[:-1])} or {METHOD_CHOICES[-1]}.",
 )
 @click.option(
     "--distribution",
@@ -75,7 +82,7 @@ METHODS = ("own-score", "observed-score", "unobserved", "begg-greenes", "ipw", "
 @click.option("--threshold", type=ThresholdType(), help="Rows with score >= threshold are flagged.")
 @gate_options
 @CONFIDENCE_LEVEL
-@SEED
+@SEED_OPTION
 @HTML
 @JSON
 @QUIET

@@ -20,10 +20,10 @@ DOUBLE = 8  # bytes
 # Beyond, squared weights could not be summed.
 LARGEST_WEIGHT = 1e100
 WEIGHT_RULE = f"0 or lie between {1 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}"
-SHOWN = 5
+LISTED_VALUES = 5
 # Of two indexes that share more of their rows than this, both name rows of one table.
 MOST_SHARED = 0.5
-LABELS = {-1, 0, 1}
+SIGNED = {-1, 0, 1}
 # What NumPy turns into floats without a word.
 UNREAL = (np.complexfloating, np.datetime64, np.timedelta64)
 
@@ -106,7 +106,7 @@ def _looks_swapped(y: Any, score: Any) -> bool:
             return False
         present = array[~np.isnan(array)] if array.dtype.kind == "f" else array
         distinct.append(set(np.unique(present).tolist()))
-    return distinct[1] <= LABELS and not distinct[0] <= LABELS and len(distinct[0]) > len(LABELS)
+    return distinct[1] <= SIGNED and not distinct[0] <= SIGNED and len(distinct[0]) > len(SIGNED)
 
 
 def refuse_other_order(**columns: Any) -> None:
@@ -403,8 +403,8 @@ def _kind_name(array: NDArray[Any]) -> str:
 
 
 def _row_list(positions: NDArray[np.intp]) -> str:
-    shown = ", ".join(str(int(position)) for position in positions[:SHOWN])
-    return shown + (", …" if len(positions) > SHOWN else "")
+    shown = ", ".join(str(int(position)) for position in positions[:LISTED_VALUES])
+    return shown + (", …" if len(positions) > LISTED_VALUES else "")
 
 
 def _brief(value: float) -> str:
@@ -415,8 +415,10 @@ def _brief(value: float) -> str:
 
 def describe_labels(found: Counter[Any], unlabeled: float | None, words: LabelWords = WORDS) -> str:
     """Say which label values were found, how often, and what to pass."""
-    shown = ", ".join(f"{_brief(value)}: {count}" for value, count in found.most_common(SHOWN))
-    more = ", …" if len(found) > SHOWN else ""
+    shown = ", ".join(
+        f"{_brief(value)}: {count}" for value, count in found.most_common(LISTED_VALUES)
+    )
+    more = ", …" if len(found) > LISTED_VALUES else ""
     other = next(value for value in found if value not in (0, 1, unlabeled))
     hint = words.other.format(_brief(other))
     return (

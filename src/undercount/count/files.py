@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.count.arrays import LARGEST_WEIGHT, WEIGHT_RULE, refuse_long_integers
-from undercount.count.csv_layout import MISSING
+from undercount.count.csv_layout import MISSING_WORDS
 from undercount.count.frames import count_scores
 from undercount.count.long_integers import has_long_integers
 from undercount.count.paths import Paths
@@ -19,7 +19,16 @@ from undercount.count.sql import quote_name
 from undercount.errors import InputError, named
 
 # Beginnings and endings of the names that DuckDB gives to types of numbers.
-NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "BOOLEAN")
+DUCKDB_NUMBERS = (
+    "TINYINT",
+    "SMALLINT",
+    "INTEGER",
+    "BIGINT",
+    "HUGEINT",
+    "FLOAT",
+    "DOUBLE",
+    "BOOLEAN",
+)
 
 # How a time that names its zone ends, and what a date may look like as text. DuckDB itself passes
 # over what it does not know (PM, EST), and takes "epoch" and the year 24.
@@ -175,7 +184,7 @@ def read_dated(
 def _days(source: Source, name: str) -> str:
     """Write a date as days since 1970, in UTC where it has a zone; numbers are days already."""
     kind, column = source.types[name], quote_name(name)
-    if kind.removeprefix("U") in NUMBERS or kind.startswith("DECIMAL"):
+    if kind.removeprefix("U") in DUCKDB_NUMBERS or kind.startswith("DECIMAL"):
         return f"CAST({column} AS DOUBLE)"
     if "TIME ZONE" in kind:
         return f"epoch({column}) / 86400.0"  # a cast would take the zone of this machine
@@ -222,7 +231,7 @@ def _number(source: Source, name: str) -> str:
         refused = f"CAST(CAST({column} AS VARCHAR) AS TINYINT)"
         long = source.long_integer(name)
         return f"CASE WHEN {long} THEN {refused} ELSE CAST({column} AS DOUBLE) END"
-    if kind.removeprefix("U") in NUMBERS or kind.startswith("DECIMAL"):
+    if kind.removeprefix("U") in DUCKDB_NUMBERS or kind.startswith("DECIMAL"):
         return column
     bad_row = _first(source, f"{column} IS NOT NULL", column)
     if bad_row is None:
@@ -272,7 +281,7 @@ def refuse_weights(source: Source, weight: str, scores: Sequence[str]) -> None:
 def _hint(value: str) -> str:
     if re.fullmatch(r"[+-]?\d*,\d+", value.strip()):
         return "Write numbers with a decimal point"
-    if value.strip() in MISSING:  # in a format that has a null of its own
+    if value.strip() in MISSING_WORDS:  # in a format that has a null of its own
         return "Write null where nothing is known"
     return "Name another column, or leave the value empty where it is not known"
 

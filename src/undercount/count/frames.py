@@ -37,7 +37,7 @@ from undercount.count.partitions import read_partition
 from undercount.count.progress import Progress, open_progress
 from undercount.count.queries import (
     CODE,
-    NAME,
+    NAME_COLUMN,
     ROWS,
     SCORE,
     Arrays,
@@ -54,14 +54,14 @@ from undercount.counts import ScoreCounts
 from undercount.errors import CompactCountsWarning, InputError, named, suggest, warn, wording
 
 # Column names shown in a message.
-LONGEST_NAME = 60
+LONGEST_COLUMN_NAME = 60
 SHOWN_NAMES = 20
 # More distinct scores than this are merged where the rows live before anything travels.
 EXACT_LIMIT = 2**21
 # So many labelled rows fit well into memory.
 LABELLED_LIMIT = 2**23
 DEFAULT_BINS = 2**16
-PROBE_ROWS = 2**16
+CONTINUITY_PROBE_ROWS = 2**16
 # A probe with a larger share of distinct scores is taken for a continuous score.
 CONTINUOUS_SHARE = 0.5
 
@@ -303,7 +303,7 @@ def open_frame(frame: Any) -> nw.DataFrame[Any] | Frame:
 def unknown_frame(frame: Any, otherwise: str) -> InputError:
     """Say which frames are known, and what to do with this one, or otherwise."""
     kind = type(frame)
-    hint = _HINTS.get(kind.__module__.partition(".")[0], otherwise)
+    hint = _HINT_BY_PACKAGE.get(kind.__module__.partition(".")[0], otherwise)
     return InputError(
         "frame must be a pandas, polars, pyarrow, DuckDB, Ibis, Dask or PySpark frame; "
         f"got {kind.__module__}.{kind.__qualname__}. {hint}"
@@ -311,7 +311,7 @@ def unknown_frame(frame: Any, otherwise: str) -> InputError:
 
 
 # What to do with frames that narwhals does not know, by their package.
-_HINTS = {
+_HINT_BY_PACKAGE = {
     "ray": (
         "Count its batches and add them up: sum the tables of count_scores(batch, …) over "
         'dataset.iter_batches(batch_format="pyarrow"), or write Parquet and use read_counts'
@@ -346,8 +346,8 @@ def check_columns(wanted: Iterable[str], names: Sequence[str], place: str) -> No
 
 def _shorten(name: object) -> str:
     """Write a name as Python writes it, without the end of a very long one; pandas has numbers."""
-    long = isinstance(name, str) and len(name) > LONGEST_NAME
-    return repr(f"{str(name)[:LONGEST_NAME]}…" if long else name)
+    long = isinstance(name, str) and len(name) > LONGEST_COLUMN_NAME
+    return repr(f"{str(name)[:LONGEST_COLUMN_NAME]}…" if long else name)
 
 
 @dataclass(frozen=True)
@@ -490,8 +490,13 @@ def _make_tables(
 
 def _looks_continuous(frame: Frame, columns: ColumnRoles, name: str) -> bool:
     """Tell from the first rows whether there may be too many distinct scores."""
-    head = first_rows(transform_rows(frame, _take_score, columns, name), PROBE_ROWS)[name]
-    return len(head) == PROBE_ROWS and count_distinct(head) > CONTINUOUS_SHARE * PROBE_ROWS
+    head = first_rows(transform_rows(frame, _take_score, columns, name), CONTINUITY_PROBE_ROWS)[
+        name
+    ]
+    return (
+        len(head) == CONTINUITY_PROBE_ROWS
+        and count_distinct(head) > CONTINUOUS_SHARE * CONTINUITY_PROBE_ROWS
+    )
 
 
 def _take_score(frame: Frame, columns: ColumnRoles, name: str) -> Frame:
@@ -504,6 +509,6 @@ def _split_names(groups: Arrays, columns: ColumnRoles) -> dict[str, Arrays]:
         return {columns.scores[0]: groups}
     parts = {}
     for place, name in enumerate(columns.scores):
-        mine = groups[NAME] == f"{SCORE}{place}"
-        parts[name] = {key: values[mine] for key, values in groups.items() if key != NAME}
+        mine = groups[NAME_COLUMN] == f"{SCORE}{place}"
+        parts[name] = {key: values[mine] for key, values in groups.items() if key != NAME_COLUMN}
     return parts

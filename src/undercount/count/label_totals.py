@@ -17,7 +17,7 @@ from undercount.errors import InputError
 
 SCORED = "undercount_scored"
 # Beyond, scores are left out of their sum, which must stay finite.
-LARGEST = 1e100
+LARGEST_SUMMED_SCORE = 1e100
 # Engines add up in any order.
 ROUNDING = 1e-9
 
@@ -72,7 +72,7 @@ def total_labels(frame: Frame, label: str, scores: Sequence[str]) -> LabelTotals
     sizes = []
     for number, name in enumerate(scores):
         score = nw.col(name).cast(nw.Float64)
-        finite = (score > -LARGEST) & (score < LARGEST)
+        finite = (score > -LARGEST_SUMMED_SCORE) & (score < LARGEST_SUMMED_SCORE)
         sizes.append(nw.when(finite).then(score).abs().alias(f"{SCORE}{number}"))
     marked = nw.when(scored).then(nw.lit(1)).otherwise(nw.lit(0)).alias(SCORED)
     names = [SCORED, *(f"{SCORE}{number}" for number in range(len(scores)))]

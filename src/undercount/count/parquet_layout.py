@@ -16,11 +16,11 @@ from undercount.count.long_integers import has_long_integers
 from undercount.count.sql import list_files, quote_name, quote_text
 from undercount.errors import InputError
 
-FLOATS = ("FLOAT", "DOUBLE")
-LONG_INTEGERS = ("BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT")
-NUMBERS = (
-    *FLOATS,
-    *LONG_INTEGERS,
+PARQUET_FLOATS = ("FLOAT", "DOUBLE")
+PARQUET_LONG_INTEGERS = ("BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT")
+PARQUET_NUMBERS = (
+    *PARQUET_FLOATS,
+    *PARQUET_LONG_INTEGERS,
     "BOOLEAN",
     *(f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER")),
 )
@@ -100,8 +100,8 @@ def pick_columns(layouts: Sequence[ParquetLayout], wanted: Sequence[str]) -> lis
         for name in dict.fromkeys(wanted):
             kinds = {item.types[name] for item in layouts if name in item.types}
             column, kind = quote_name(name), layout.types.get(name, "")
-            numbers = all(item in NUMBERS or item.startswith("DECIMAL") for item in kinds)
-            if len(kinds) > 1 and numbers and kinds & {*FLOATS}:
+            numbers = all(item in PARQUET_NUMBERS or item.startswith("DECIMAL") for item in kinds)
+            if len(kinds) > 1 and numbers and kinds & {*PARQUET_FLOATS}:
                 picked.append(f"{_as_double(column, kind)} AS {column}")
             elif len(kinds) > 1 and kind == "FLOAT":  # as text its digits would be other ones
                 picked.append(f"CAST({column} AS DOUBLE) AS {column}")
@@ -113,7 +113,7 @@ def pick_columns(layouts: Sequence[ParquetLayout], wanted: Sequence[str]) -> lis
 
 def _as_double(column: str, kind: str) -> str:
     """Write an integer or float as a double, which keeps integers apart up to 2⁵³."""
-    if kind not in LONG_INTEGERS and not has_long_integers(kind):
+    if kind not in PARQUET_LONG_INTEGERS and not has_long_integers(kind):
         return f"CAST({column} AS DOUBLE)"
     inside = f"{column} BETWEEN -{LARGEST_EXACT_INTEGER} AND {LARGEST_EXACT_INTEGER}"
     return (

@@ -32,11 +32,11 @@ BEFORE, AFTER = ("case", "row"), ("verdict", "stratum", "chance", "key", "design
 OF_DATA = " (data)"
 NEEDED_COLUMNS = ("verdict", "key")
 # What people and spreadsheets write; all in lower case.
-YES = frozenset(
+POSITIVE_VERDICTS = frozenset(
     ["1", "true", "t", "yes", "y", "ja", "j", "oui", "sí", "sì", "si", "x", "✓", "✔", "positive",
      "wahr", "vrai", "verdadero", "vero", "waar"]
 )  # fmt: skip
-NO = frozenset(
+NEGATIVE_VERDICTS = frozenset(
     ["0", "false", "f", "no", "n", "nein", "non", "nee", "negative",
      "falsch", "faux", "falso", "onwaar"]
 )  # fmt: skip
@@ -118,14 +118,14 @@ def _refuse_loss(sheet: ReviewSheet, path: Path) -> None:
     if not path.is_file() or not _is_review_file(path):
         return
     try:
-        there = read_review_files([path])
+        answered = read_review_files([path])
     except InputError as error:
         raise InputError(
             f"{path} is a review file whose verdicts cannot be read, and would be overwritten; "
             f"name another file, or move this one away. {error}"
         ) from None
     given = _verdicts_by_row(sheet)
-    lost = sum(given.get(row) != verdict for row, verdict in _verdicts_by_row(there).items())
+    lost = sum(given.get(row) != verdict for row, verdict in _verdicts_by_row(answered).items())
     if lost:
         raise InputError(
             f"{path} holds {lost:,} verdict{'s' * (lost > 1)} that the plan would overwrite; name "
@@ -144,7 +144,7 @@ def _is_review_file(path: Path) -> bool:
 def _verdicts_by_row(sheet: ReviewSheet) -> dict[tuple[float, ...], float]:
     """Return the verdicts that were given, by row and scores: rounds name a case differently."""
     places = np.where(sheet.row > 0, sheet.row, -sheet.case)
-    rows = zip(places.tolist(), *(each.tolist() for each in sheet.scores.values()), strict=True)
+    rows = zip(places.tolist(), *(column.tolist() for column in sheet.scores.values()), strict=True)
     both = zip(rows, sheet.verdict.tolist(), strict=True)
     return {row: verdict for row, verdict in both if not math.isnan(verdict)}
 
@@ -267,8 +267,8 @@ def read_verdict(word: str) -> float | None:
     text = word.strip().casefold()
     if text in OPEN_WORDS:
         return float("nan")
-    if text in YES or text in NO:
-        return float(text in YES)
+    if text in POSITIVE_VERDICTS or text in NEGATIVE_VERDICTS:
+        return float(text in POSITIVE_VERDICTS)
     try:
         number = float(text.replace(",", "."))
     except ValueError:
@@ -323,17 +323,17 @@ def _split_lines(path: str | Path) -> Iterable[tuple[int, list[str]]]:
 
 def _read_text(path: str | Path) -> str:
     try:
-        held = Path(path).read_bytes()
+        content = Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
-    if held.startswith(b"PK"):
+    if content.startswith(b"PK"):
         raise InputError(f"{path} is a workbook; save it as CSV and name that file")
-    if held.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return held.decode("utf-16", errors="replace")
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", errors="replace")
     try:
-        return held.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:  # as spreadsheets on Windows save; keys and verdicts are ASCII
-        return held.decode("cp1252", errors="replace")
+        return content.decode("cp1252", errors="replace")
 
 
 def _read_design(text: str, place: str) -> dict[str, Any]:
@@ -421,12 +421,12 @@ def _add_answer(answers: dict[int, Answer], answer: Answer) -> None:
     Two further rounds may give one number to two rows, so that the row tells cases apart.
     """
     number = answer.row or -answer.case
-    known = answers.get(number)
-    if known is None or np.isnan(known.verdict):
+    earlier = answers.get(number)
+    if earlier is None or np.isnan(earlier.verdict):
         answers[number] = answer
-    elif not np.isnan(answer.verdict) and answer.verdict != known.verdict:
+    elif not np.isnan(answer.verdict) and answer.verdict != earlier.verdict:
         raise InputError(
-            f"case {answer.case} has two verdicts: {known.word.strip()!r} in {known.place} and "
+            f"case {answer.case} has two verdicts: {earlier.word.strip()!r} in {earlier.place} and "
             f"{answer.word.strip()!r} in {answer.place}. Decide which is right, and leave one"
         )
 
@@ -452,7 +452,7 @@ def _only_yes(words: Sequence[str]) -> bool:
     """
     answered = [place for place, word in enumerate(words) if word not in OPEN_WORDS]
     passed = sum(not word for word in words[: answered[-1]]) if answered else 0
-    only = {words[place] for place in answered} <= YES
+    only = {words[place] for place in answered} <= POSITIVE_VERDICTS
     return only and len(answered) >= FEWEST_YES and passed >= len(answered)
 
 

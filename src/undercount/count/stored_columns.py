@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from undercount.count.groups import ColumnRoles
 
 # How engines call the type of a column that holds nothing but missing values.
-NOTHING = ("null", '"null"', "void")
+EMPTY_COLUMN_TYPES = ("null", '"null"', "void")
 # Values whose kind SQLite may store in a column of numbers, whatever the column was declared as.
 NO_NUMBERS = ("text", "blob")
 # So a message names a type in a CAST that nearly every database understands.
@@ -82,7 +82,7 @@ def is_number(frame: Any, name: str) -> bool:
     kind = frame.collect_schema()[name]
     if kind != nw.Unknown:
         return bool(kind.is_numeric() or kind == nw.Boolean)
-    return stored_type(frame, name) in ("", *NOTHING)
+    return stored_type(frame, name) in ("", *EMPTY_COLUMN_TYPES)
 
 
 def refuse_no_number(frame: Frame, label: str, others: Sequence[str], place: str) -> None:
@@ -138,7 +138,7 @@ def as_numbers(frame: Frame, scores: Sequence[str], others: Sequence[str]) -> Fr
     empty = [
         name
         for name in (*scores, *others)
-        if schema[name] == nw.Unknown and stored_type(frame, name) in NOTHING
+        if schema[name] == nw.Unknown and stored_type(frame, name) in EMPTY_COLUMN_TYPES
     ]
     columns += [nw.col(name).cast(nw.Float64) for name in others if schema[name] in long]
     columns += [nw.col(name).cast(nw.Float64) for name in dict.fromkeys(empty)]

@@ -10,14 +10,7 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named
 from undercount.estimate import Interval
-from undercount.infer.mixture import (
-    LABELLED,
-    NEGATIVE,
-    UNLABELED,
-    MixtureDesign,
-    Target,
-    design_of,
-)
+from undercount.infer.mixture import LABELLED, NEGATIVE, UNLABELED, MixtureDesign, Target, design_of
 from undercount.shares import Shares
 
 # Entries of the matrix of one block: large enough to be fast, small enough to stay in cache.

@@ -82,12 +82,12 @@ class HeadCounts:
     @classmethod
     def at(cls, counts: ScoreCounts, design: MixtureDesign, threshold: float) -> "HeadCounts":
         """Count the rows of each kind with at least a score; the last answer is kept."""
-        known = _LAST.get(counts)
-        if known is None or known[0] != threshold or known[1].design is not design:
+        cached = _LAST.get(counts)
+        if cached is None or cached[0] != threshold or cached[1].design is not design:
             positive, negative, unlabeled = counts.heads_at(threshold)
             heads = cls(np.array([positive, unlabeled, negative]), design)
-            _LAST[counts] = known = threshold, heads
-        return known[1]
+            _LAST[counts] = cached = threshold, heads
+        return cached[1]
 
     @cached_property
     def sizes(self) -> FloatArray:
@@ -139,9 +139,9 @@ class HeadCounts:
 def top_rows(counts: ScoreCounts, top: float, *, apart: bool = False) -> float:
     """Return how many rows of the target the highest ones are; `top` below 1 is a share."""
     total = float(ranked_rows(counts, apart=apart).sum())
-    asked = real_number(top)
+    size = real_number(top)
     refuse_one_as_share(top)
-    rows = asked * total if asked < 1 else asked
+    rows = size * total if size < 1 else size
     if not 0 < rows <= total:
         kind = "unlabeled rows" if apart else "rows"
         raise InputError(
@@ -277,14 +277,14 @@ def _recall_slope(counts: ScoreCounts, ranked: FloatArray, rows: float, last: in
     √n of them on either side, by their places among the ranked rows; if as many are tied with the
     last row, from those.
     """
-    held = counts.positive > 0
-    reach = max(math.ceil(math.sqrt(np.count_nonzero(held))), 1)
+    labelled = counts.positive > 0
+    reach = max(math.ceil(math.sqrt(np.count_nonzero(labelled))), 1)
     tied = float(ranked[last] - (ranked[last - 1] if last else 0.0))
     if counts.cell_rows[0][last] >= max(reach, ENOUGH_TIED):
         return float(counts.positive[last] / counts.n_positive * ranked[-1] / tied)
     # The middle of a cell is the place of its labelled rows.
-    places = (np.append(0.0, ranked[:-1]) + ranked)[held] / 2
-    recall = np.append(0.0, np.cumsum(counts.positive[held]) / counts.n_positive)
+    places = (np.append(0.0, ranked[:-1]) + ranked)[labelled] / 2
+    recall = np.append(0.0, np.cumsum(counts.positive[labelled]) / counts.n_positive)
     at = int(np.searchsorted(places, rows))
     low, high = max(at - reach, 0), min(at + reach, len(places))
     start = float(places[low]) if low else 0.0

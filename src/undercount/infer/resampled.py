@@ -17,13 +17,13 @@ from undercount.metric_facts import FACTS, THRESHOLD_METRICS
 from undercount.shares import Shares, reads_scores
 
 PrevalenceInterval: TypeAlias = Literal["calibrated", "bootstrap", "combined"]
-KINDS = ("calibrated", "bootstrap", "combined")
+RESAMPLED_INTERVALS = ("calibrated", "bootstrap", "combined")
 Progress: TypeAlias = Callable[[float], None]
 # A resample shows sampling noise only, which cells of a thousandth of the rows show as well.
-CELLS = 1024
+MOST_RESAMPLED_CELLS = 1024
 # An estimator that reads scores is told more of them.
 SCORE_CELLS = 2**13
-FEWEST = 20
+MIN_RESAMPLES = 20
 
 
 @dataclass(frozen=True)
@@ -80,17 +80,17 @@ class Resamples:
         )
 
     def _values(self, metric: str, at: "_Split | None", shares: FloatArray) -> FloatArray:
-        found = []
+        values = []
         with collect_warnings():  # a resample may be 0/0; the evaluation itself warned
             for counts, share in zip(self.drawn, shares, strict=True):
                 known = self.shares.with_unlabeled_prevalence(share)
                 if at is None:
                     curve = mixture_curve(counts, known, clean=False)
-                    found.append(float(getattr(curve, metric)))
+                    values.append(float(getattr(curve, metric)))
                 else:
                     curve = mixture_curve(at.two_cells(counts), known, clean=False)
-                    found.append(float(getattr(curve.at(1.0), metric)))
-        return np.array(found)
+                    values.append(float(getattr(curve.at(1.0), metric)))
+        return np.array(values)
 
 
 class _Split:
@@ -154,10 +154,14 @@ def resample_calculation(
     for these very rows the intervals are on the wide side.
     Wrong when: kind is "bootstrap" and the estimator is biased, which no resample shows.
     """
-    if n_resamples < FEWEST:
-        raise InputError(f"{named('n_resamples')} must be at least {FEWEST}; got {n_resamples}")
+    if n_resamples < MIN_RESAMPLES:
+        raise InputError(
+            f"{named('n_resamples')} must be at least {MIN_RESAMPLES}; got {n_resamples}"
+        )
     every = reads_scores(estimator)
-    cells = counts.coarsened(SCORE_CELLS) if every else counts.canonical.coarsened(CELLS)
+    cells = (
+        counts.coarsened(SCORE_CELLS) if every else counts.canonical.coarsened(MOST_RESAMPLED_CELLS)
+    )
     drawn, estimated = [], []
     draws = resampled(
         cells,
@@ -174,7 +178,7 @@ def resample_calculation(
             estimated.append(share)
         if progress is not None:
             progress(done / n_resamples)
-    if len(drawn) < max(FEWEST, n_resamples // 2):
+    if len(drawn) < max(MIN_RESAMPLES, n_resamples // 2):
         raise InputError(
             f"the share could be estimated on {len(drawn)} of {n_resamples} resamples only: there "
             "are too few labels for a bootstrap; use "

@@ -24,7 +24,7 @@ from undercount.infer.reviews.verdicts import Reviews, audit_reviews, check_scor
 from undercount.shares import Sampling
 
 UNLABELED = -1  # as `read_labels` codes it
-PROBE_ROWS = 1000  # of a frame elsewhere, to tell what is wrong with it
+MESSAGE_PROBE_ROWS = 1000  # of a frame elsewhere, to tell what is wrong with it
 EQUAL = 1e-12  # relative difference of weights that only rounding tells apart
 
 
@@ -245,11 +245,11 @@ def count_model(
     if isinstance(y, ScoreCounts):
         return ScoredRows.of_counts(y, threshold)
     own = () if threshold is None else (float(threshold),)
-    away = device_rows(y, score, sample_weight) if is_tensor(score) or is_tensor(y) else None
-    if away is not None:
-        held = away.copy()
+    on_device = device_rows(y, score, sample_weight) if is_tensor(score) or is_tensor(y) else None
+    if on_device is not None:
+        copied = on_device.copy()
         knots = (*_knots(knots_of), *own, *rounded_knots(score, threshold))
-        rows = RecountableRows(held.y, held.score, None, knots, compact, unlabeled)
+        rows = RecountableRows(copied.y, copied.score, None, knots, compact, unlabeled)
         return ScoredRows(rows([]), threshold, rows)
     labels, scores = read_pair(y, score, unlabeled, sample_weight=sample_weight)
     scores = np.array(scores)
@@ -290,7 +290,7 @@ class RecountableFrame:
 
     def __call__(self, more: list[float]) -> ScoreCounts:
         """Count the rows, keeping apart the scores on either side of some more thresholds."""
-        knots = [*self.knots, *(knot for each in more for knot in knots_at(each))]
+        knots = [*self.knots, *(knot for threshold in more for knot in knots_at(threshold))]
         counted = count_scores(self.frame, knots=knots, **self.columns)
         return cast("ScoreCounts", counted)
 
@@ -328,7 +328,7 @@ def count_column(
     try:
         counts = rows([])
     except InputError:
-        head = take_columns(frame, names, most=PROBE_ROWS)
+        head = take_columns(frame, names, most=MESSAGE_PROBE_ROWS)
         read_pair(head[names[0]], head[score], unlabeled)  # says so if they changed places
         raise
     if weight is not None and without_equal_weights(counts) is not counts:

@@ -31,10 +31,10 @@ from undercount.infer.heads import (
     wilson_share,
 )
 from undercount.infer.mixture import (
-    KINDS,
     LABELLED,
     NEGATIVE,
-    TOLERANCE,
+    RATE_TOLERANCE,
+    ROW_KINDS,
     UNLABELED,
     Misfit,
     MixtureDesign,
@@ -46,8 +46,8 @@ from undercount.shares import clip_purity, clip_share
 Pair: TypeAlias = tuple[RatePoint, RatePoint]
 Limits: TypeAlias = tuple[FloatArray, FloatArray]
 NO_ERRORS = (0.0, 0.0)
-_LEAST = 1e-300  # of a standard error that something is divided by
-_ROUNDING = 1e-12
+_LEAST_ERROR = 1e-300  # of a standard error that something is divided by
+_END_ROUNDING = 1e-12
 _MOST_Z = 1e50  # instead of infinity, which one cluster would need: its square has room too
 
 
@@ -113,8 +113,8 @@ def threshold_estimates(
         numbers = np.transpose(np.broadcast_arrays(*parts, deviations, raw)).tolist()
         for name, (value, low, high, error, other) in zip(group, numbers, strict=True):
             off, misfit = abs(other - value), None
-            if not plain and off > TOLERANCE * max(1.0, abs(value)):
-                misfit = _misfit(heads, name, other, off / max(error, _LEAST), own)
+            if not plain and off > RATE_TOLERANCE * max(1.0, abs(value)):
+                misfit = _misfit(heads, name, other, off / max(error, _LEAST_ERROR), own)
             found[name] = Found(value, low, high, error, method, misfit)
     return [found[name] for name in names]
 
@@ -170,9 +170,11 @@ def intervals_at_shares(
         np.maximum(-point.tpr, point.tpr - 1), np.maximum(-point.fpr, point.fpr - 1)
     )
     with np.errstate(all="ignore"):
-        pulled = np.abs(point.metric(name) - value) > TOLERANCE * np.maximum(1.0, np.abs(value))
+        pulled = np.abs(point.metric(name) - value) > RATE_TOLERANCE * np.maximum(
+            1.0, np.abs(value)
+        )
     plain = design.pure and "prevalence" not in FACTS[name].needs
-    fits = plain | ~((outside > TOLERANCE) & pulled)
+    fits = plain | ~((outside > RATE_TOLERANCE) & pulled)
     least, most = FACTS[name].range
     unknown = np.isnan(value)
     low = np.where(unknown, least, np.minimum(low, value))
@@ -210,7 +212,7 @@ def threshold_interval(
         return value, *combine(middle, ends, names, near=value)
     inside = np.asarray(np.clip(value, *known))
     with np.errstate(invalid="ignore"):  # an infinite ratio is itself
-        inside = np.where(np.abs(inside - value) > _ROUNDING, inside, value)
+        inside = np.where(np.abs(inside - value) > _END_ROUNDING, inside, value)
     return inside, *combine(middle, ends, names, known, near=inside)
 
 
@@ -231,11 +233,11 @@ def rate_limits(
 ) -> RateLimits:
     """Return the sources of chance that matter for a metric under the counts' design."""
     form = _form_of(counts, names if isinstance(names, str) else names[0])
-    asked = form, confidence_level, kind
-    found: RateLimits | None = counts.limits.get(asked)
-    if found is None:
-        found = counts.limits[asked] = form(counts, confidence_level, kind)
-    return found
+    question = form, confidence_level, kind
+    limits: RateLimits | None = counts.limits.get(question)
+    if limits is None:
+        limits = counts.limits[question] = form(counts, confidence_level, kind)
+    return limits
 
 
 def _form_of(counts: HeadCounts, name: str) -> Form:
@@ -281,7 +283,7 @@ def combine(
         low = np.where(np.isfinite(middle) & ~np.isnan(low), low, least)
         high = np.where(np.isfinite(middle) & ~np.isnan(high), high, most)
         if unbounded:
-            high = np.where(high > 1 - _ROUNDING, 1.0, high)  # no end, however it was rounded
+            high = np.where(high > 1 - _END_ROUNDING, 1.0, high)  # no end, however it was rounded
             low, high = low / (1 - low), high / (1 - high)
     return low, high
 
@@ -435,7 +437,7 @@ def _top_share(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> 
 def _moved_rates(counts: HeadCounts, z: float) -> list[tuple[FloatArray, FloatArray]]:
     """Return the rates with one kind's at its limits, for each kind that has rows."""
     moved = []
-    for kind in KINDS:
+    for kind in ROW_KINDS:
         if not np.any(counts.design.sizes[kind] > 0):
             continue
         ends = []
@@ -616,18 +618,18 @@ def _corners(counts: HeadCounts) -> tuple[RatePoint, RatePoint]:
 
     Every metric at a threshold asks for them.
     """
-    found: tuple[RatePoint, RatePoint] | None = counts.limits.get("corners")
-    if found is None:
+    corners: tuple[RatePoint, RatePoint] | None = counts.limits.get("corners")
+    if corners is None:
         heads, tails = counts.heads, counts.sizes - counts.heads
         hits, misses, alarms, rest = (
             side[kind] for kind in (LABELLED, NEGATIVE) for side in (heads, tails)
         )
         above, below = heads[UNLABELED], tails[UNLABELED]
-        found = counts.limits["corners"] = (
+        corners = counts.limits["corners"] = (
             _table_point(hits, misses + below, alarms + above, rest),
             _table_point(hits + above, misses, alarms, rest + below),
         )
-    return found
+    return corners
 
 
 def _table_point(hits: Any, misses: Any, alarms: Any, rest: Any) -> RatePoint:
@@ -643,8 +645,8 @@ def _table_point(hits: Any, misses: Any, alarms: Any, rest: Any) -> RatePoint:
 
 def method_name(design: MixtureDesign, kind: IntervalKind) -> str:
     """Name how the interval of a threshold metric is found."""
-    known = design.target == "dataset" and design.share_known
-    if known and design.given != "label_frequency" and design.counts_rows:
+    exact = design.target == "dataset" and design.share_known
+    if exact and design.given != "label_frequency" and design.counts_rows:
         return kind
     return "wilson"
 
@@ -670,17 +672,17 @@ def _misfit(
     """
     point = heads.point
     rates = {"tpr": float(point.tpr), "fpr": float(point.fpr)}
-    beyond = {rate: max(-found, found - 1, 0.0) for rate, found in rates.items()}
+    beyond = {rate: max(-value, value - 1, 0.0) for rate, value in rates.items()}
     worst = max(beyond, key=lambda rate: beyond[rate])
 
     def largest() -> float:
         return _largest_share(heads)
 
-    if beyond[worst] <= TOLERANCE:
+    if beyond[worst] <= RATE_TOLERANCE:
         return Misfit(name, raw, own, largest, refused=False)
     moves = head_spread(heads, worst)
     variance = moves.variance + (moves.from_shares(share_errors) if any(share_errors) else 0.0)
-    errors = beyond[worst] / max(math.sqrt(variance), _LEAST)
+    errors = beyond[worst] / max(math.sqrt(variance), _LEAST_ERROR)
     return Misfit(f"the {worst} at this threshold", rates[worst], errors, largest)
 
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 else:
     from sklearn.base import BaseEstimator, ClassifierMixin
 
-BASES = ("gaussian", "linear")
+BASIS_FUNCTIONS = ("gaussian", "linear")
 # Widths in median distances, wide first; penalties in mean eigenvalues, strong first: ties go to
 # the smoother score.
 WIDTHS = (2.0, 1.0, 0.5, 0.25)
@@ -222,7 +222,7 @@ def _generator(random_state: Any) -> np.random.Generator:
 
 def check_parameters(estimator: Any) -> None:
     """Raise an InputError for the first parameter that breaks its rule."""
-    check_choice("basis", estimator.basis, BASES)
+    check_choice("basis", estimator.basis, BASIS_FUNCTIONS)
     check_choice("sampling", estimator.sampling, SAMPLINGS)
     _check_whole("n_centres", estimator.n_centres, 1)
     _check_whole("n_folds", estimator.n_folds, 2)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 else:
     from sklearn.base import BaseEstimator
 
-NEEDS = ("random labels", SCORES_ALONE)
+ESTIMATOR_ASSUMES = ("random labels", SCORES_ALONE)
 # A resample only has to show sampling noise, so it may work on coarse cells.
 RESAMPLE_CELLS = 2048
 
@@ -101,7 +101,7 @@ class PrevalenceEstimator(BaseEstimator):
     (0.31, 'VerifiedSample', ('verified rows drawn at random',))
     """
 
-    _needs: ClassVar[tuple[str, ...]] = NEEDS
+    _needs: ClassVar[tuple[str, ...]] = ESTIMATOR_ASSUMES
     _pure_labels: ClassVar[bool] = False  # whether every label is taken for right
 
     sampling: str = "single-sample"

@@ -23,7 +23,7 @@ from undercount.infer.metric_name import parse_metric
 from undercount.infer.metric_row import MetricRow
 from undercount.infer.mixture import TARGETS
 from undercount.infer.scored_rows import ScoredRows
-from undercount.infer.sensitivity import AREAS
+from undercount.infer.sensitivity import SWEPT_AREAS
 from undercount.read.evaluation import POINT_METRICS, Evaluation
 
 
@@ -55,7 +55,7 @@ def evaluate_models(
     assume = assumption_of(assume)
     assume.check_rows(next(iter(models.values())))
     recoveries = assume.recover(models, wanted)
-    return {name: make_whole(name, each, wanted) for name, each in recoveries.items()}
+    return {name: make_whole(name, recovery, wanted) for name, recovery in recoveries.items()}
 
 
 def check_wanted(wanted: Wanted) -> None:
@@ -76,13 +76,15 @@ def make_bare(name: str, recovery: Recovery, wanted: Wanted) -> Evaluation:
 
 def make_whole(name: str, recovery: Recovery, wanted: Wanted) -> Evaluation:
     """Make the table of one model, then its checks."""
-    made = make_bare(name, recovery, wanted)
+    evaluation = make_bare(name, recovery, wanted)
     with collect_warnings() as warned:  # they become checks
-        made = replace(made, rows=_rows(made, wanted))
+        evaluation = replace(evaluation, rows=_rows(evaluation, wanted))
         tops = [top for top in (wanted.top, *wanted.tops) if top is not None]
-        made = replace(made, top_rows=tuple(row for top in tops for row in made.at(top=top)))
+        evaluation = replace(
+            evaluation, top_rows=tuple(row for top in tops for row in evaluation.at(top=top))
+        )
     forget_cells()
-    return replace(made, checks=tuple(recovery.checks(made.rows, warned)))
+    return replace(evaluation, checks=tuple(recovery.checks(evaluation.rows, warned)))
 
 
 def split_several(argument: str, given: Any) -> tuple[Any, tuple[float, ...]]:
@@ -110,7 +112,7 @@ def _further_rows(made: Evaluation, wanted: Wanted) -> list[MetricRow]:
     metrics: Sequence[str] = POINT_METRICS
     if wanted.metrics is not None:
         chosen = map(parse_metric, wanted.metrics)
-        metrics = [m.metric for m in chosen if not m.placed and m.metric not in AREAS]
+        metrics = [m.metric for m in chosen if not m.placed and m.metric not in SWEPT_AREAS]
     return [
         row
         for threshold in wanted.thresholds

@@ -16,16 +16,12 @@ from undercount.errors import InputError, named
 from undercount.estimate import Estimate
 from undercount.infer.labelled import naive_point
 from undercount.infer.scored_rows import RecountableRows, ScoredRows, count_model
-from undercount.infer.segmented_rows import (
-    CountedSegmentation,
-    RowSegmentation,
-    Segmentation,
-)
+from undercount.infer.segmented_rows import CountedSegmentation, RowSegmentation, Segmentation
 from undercount.prevalence.delays import read_days
 from undercount.read.alarm import Alarm, LabelledDays, find_alarm
 from undercount.read.evaluate_segments import evaluate_segments
 from undercount.read.monitoring import (
-    METRICS,
+    MONITORED_METRICS,
     BoolArray,
     Monitoring,
     MonitorQuestion,
@@ -77,7 +73,7 @@ def monitor_periods(
     question: MonitorQuestion,
 ) -> PeriodMonitoring:
     """Evaluate each period as a segment; look for a change where labels of single rows tell it."""
-    wanted = Wanted("population", question.confidence_level, metrics=list(METRICS))
+    wanted = Wanted("population", question.confidence_level, metrics=list(MONITORED_METRICS))
     days = None
     if isinstance(score, Mapping):
         model, segmentation = _take_counts(score, question)

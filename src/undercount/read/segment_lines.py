@@ -14,7 +14,7 @@ from undercount.infer.labelled import labelled_curve
 from undercount.infer.metric_name import parse_metric, short_number
 from undercount.infer.metric_row import MetricRow
 from undercount.infer.segmented_rows import FEWEST_LABELS, why_not
-from undercount.infer.sensitivity import AREAS
+from undercount.infer.sensitivity import SWEPT_AREAS
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import TOP_METRICS, Evaluation
 from undercount.read.require.requirement import Judgement
@@ -66,7 +66,7 @@ def segment_metrics(wanted: Wanted, threshold: float | None) -> Sequence[str]:
     usual = AREA_COLUMNS if threshold is None else POINT_COLUMNS
     chosen = list(usual if wanted.metrics is None else wanted.metrics)
     names = [name for name in map(parse_metric, chosen) if not name.placed]
-    moved = [name.metric for name in names if name.metric not in AREAS]
+    moved = [name.metric for name in names if name.metric not in SWEPT_AREAS]
     further = [f"{metric}@{at:.17g}" for at in wanted.thresholds for metric in moved]
     tops = [top for top in (wanted.top, *wanted.tops) if top is not None]
     if tops and threshold is None:

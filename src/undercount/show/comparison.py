@@ -7,7 +7,7 @@ from typing import Any
 
 from undercount.checks.percentages import percent, percents_beside
 from undercount.count.arrays import amount
-from undercount.curve import ROUNDING
+from undercount.curve import NO_ROWS_ROUNDING
 from undercount.errors import CODES
 from undercount.estimate import Estimate
 from undercount.infer.difference import Difference
@@ -21,9 +21,9 @@ from undercount.show.layout import neutralise
 from undercount.show.spoken import metric_title, number, rows_words
 from undercount.show.text import hidden_words, value_words
 
-WIDTH = 100
+TEXT_WIDTH = 100
 # Columns of words are no wider than this; names are wrapped down to this.
-LONGEST_NAME, SHORTEST_NAME = 30, 12
+LONGEST_MODEL_NAME, SHORTEST_NAME = 30, 12
 SMALLEST_P = 0.0001
 PAIR = 2
 CHANCES = "labelling chances"
@@ -32,10 +32,10 @@ TOLD = {
     "chances": "The chances of a label tell the order, if they are right; no prevalence was "
     "supposed.",
 }
-FAIR = "if labels are a fair sample"
+IF_FAIR_LABELS = "if labels are a fair sample"
 # What differences need, where more must be said of it than of one model.
-NEEDED = {"random labels": "random labels (chosen by no model)"}
-QUESTIONS = {
+DIFFERENCE_NEED_WORDS = {"random labels": "random labels (chosen by no model)"}
+TARGET_WORDS = {
     "population": "in the population that these rows come from "
     "(the question 'rows' is about these alone)",
     "rows": "on these very rows, where only the choice of labelled positives is chance "
@@ -43,7 +43,7 @@ QUESTIONS = {
 }
 
 
-def as_text(comparison: Comparison, width: int = WIDTH) -> str:
+def as_text(comparison: Comparison, width: int = TEXT_WIDTH) -> str:
     """Write what is better, then the tables, in lines of at most a width."""
     blocks = [
         _filled("", verdict_words(comparison), width),
@@ -79,7 +79,7 @@ def verdict_words(comparison: Comparison) -> str:
     """Say which model is better, in what, by how much, for which question, at which prevalence."""
     standings = comparison.leaderboard()
     top, title = tied_at_the_top(standings), metric_title(comparison.rank_by)
-    best, question = standings[0], QUESTIONS[comparison.question]
+    best, question = standings[0], TARGET_WORDS[comparison.question]
     behind = [s.behind for s in standings[1:] if s.behind is not None]
     if not behind or any(not d.difference.exists for d in behind[:1]):
         return (
@@ -126,7 +126,7 @@ def p_heading(comparison: Comparison) -> str:
 
 def needs_words(comparison: Comparison) -> str:
     """Say what the differences rest on: labels that one of the models chose turn the order."""
-    return f"{', '.join(NEEDED.get(need, need) for need in comparison.needs)}."
+    return f"{', '.join(DIFFERENCE_NEED_WORDS.get(need, need) for need in comparison.needs)}."
 
 
 def _elsewhere_words(comparison: Comparison) -> str:
@@ -156,9 +156,9 @@ def order_words(found: Difference, share: float) -> str:
     if told_by(found):
         return TOLD[told_by(found)]
     if not found.depends_on_prevalence:
-        return f"The order is the same whatever the prevalence, {FAIR}."
+        return f"The order is the same whatever the prevalence, {IF_FAIR_LABELS}."
     if math.isnan(found.crossover):
-        return f"The order is the same at every prevalence that the scores allow, {FAIR}."
+        return f"The order is the same at every prevalence that the scores allow, {IF_FAIR_LABELS}."
     (taken,), (turns,) = percents_beside([share], [(found.crossover, "")])
     words = (
         f"The order depends on the prevalence: it turns at {turns} hidden positives among the "
@@ -356,7 +356,7 @@ def workload_notes(comparison: Comparison) -> list[str]:
     beyond = [
         f"the precision of {name} would be {values['precision']:.3f}"
         for name, values in work.values.items()
-        if values["precision"] > 1 + ROUNDING
+        if values["precision"] > 1 + NO_ROWS_ROUNDING
     ]
     notes = [
         f"{name} takes {percent(cut.share)} of its {amount(work.tied[name])} rows tied at "
@@ -478,7 +478,7 @@ def _sizes(table: Table, width: int) -> list[int]:
     head, rows = table
     least = [max(map(len, name.split())) for name in head]
     sizes = [
-        min(max([size, *(len(row[i]) for row in rows)]), LONGEST_NAME)
+        min(max([size, *(len(row[i]) for row in rows)]), LONGEST_MODEL_NAME)
         for i, size in enumerate(least)
     ]
     over = sum(sizes) + 2 * len(sizes) - width

@@ -13,7 +13,7 @@ from undercount.count.atomic_file import write_text
 from undercount.estimate import Estimate
 from undercount.read.comparisons import ComparedSegment, Comparisons
 from undercount.show.comparison import (
-    QUESTIONS,
+    TARGET_WORDS,
     Table,
     fitting_table,
     gap_words,
@@ -39,7 +39,7 @@ def heading(found: Comparisons) -> str:
     level = f"{100 * found.overall.confidence_level:g} %"
     return (
         f"{metric_title(found.overall.rank_by)} of each segment ({level}); differences "
-        f"{QUESTIONS[found.overall.question]}"
+        f"{TARGET_WORDS[found.overall.question]}"
     )
 
 

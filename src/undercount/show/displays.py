@@ -28,9 +28,9 @@ from undercount.read.evaluate import evaluate
 from undercount.read.evaluation import Evaluation
 from undercount.shares import Shares, Target, read_shares
 
-GRID = 201  # places at which a band is drawn
-LEVEL = 0.95
-N_BINS = 40
+BAND_PLACES = 201  # places at which a band is drawn
+USUAL_LEVEL = 0.95
+HISTOGRAM_BINS = 40
 # Thresholds of an evaluation at which its costs, and the intervals of a band, are read.
 N_THRESHOLDS, N_INTERVALS = 120, 60
 _ROUNDING = 1e-9
@@ -194,7 +194,7 @@ class CurveDisplay(Display):
     name: str = "score"
     ends: tuple[OperatingCurve, ...] = ()
     end_bounds: tuple[CurveBounds | None, ...] = ()
-    confidence_level: float = LEVEL
+    confidence_level: float = USUAL_LEVEL
     reach: tuple[FloatArray, ...] = ()
 
     x: ClassVar[str] = ""
@@ -210,7 +210,7 @@ class CurveDisplay(Display):
         *,
         name: str = "score",
         truth: Any = None,
-        confidence_level: float = LEVEL,
+        confidence_level: float = USUAL_LEVEL,
     ) -> Self:
         """Make the display from counts and shares."""
         level, exact = confidence_level, shares.exact()
@@ -287,7 +287,7 @@ class CurveDisplay(Display):
         the positives.
         Wrong when: labels prefer some positives, or the share's interval leaves it out.
         """
-        grid = np.linspace(0, 1, GRID)
+        grid = np.linspace(0, 1, BAND_PLACES)
         if self.reach:
             return {self.x: grid, **self._corners(grid)}
         curves = [*self.ends]
@@ -346,7 +346,7 @@ def _label_bounds(counts: ScoreCounts, shares: Shares, level: float) -> CurveBou
     return bound_curve(counts, shares, confidence_level=level) if pure else None
 
 
-def _share_ends(shares: Shares, level: float = LEVEL) -> list[float]:
+def _share_ends(shares: Shares, level: float = USUAL_LEVEL) -> list[float]:
     """Return the ends of the interval of the share among the unlabeled; none if it is known."""
     span = shares.unlabeled_prevalence_interval
     if span is None:
@@ -591,12 +591,12 @@ class CostDisplay(DecisionDisplay):
         false_positive: float = 1.0,
         false_negative: float = 1.0,
         target: Target = "dataset",
-        confidence_level: float = LEVEL,
+        confidence_level: float = USUAL_LEVEL,
     ) -> Self:
         """Make the display from counts and shares, and the two costs."""
         errors = {"false_positive": false_positive, "false_negative": false_negative}
         weight, scale = cost_weight(errors)
-        places = np.unique(np.linspace(1, len(counts.score), GRID).astype(int))
+        places = np.unique(np.linspace(1, len(counts.score), BAND_PLACES).astype(int))
         band = cls._band(counts, shares, places, weight, target, confidence_level)
         value, low, high = (scale * part for part in band)
         prevalence = shares.prevalence(counts)
@@ -667,12 +667,12 @@ class NetBenefitDisplay(DecisionDisplay):
         name: str = "score",
         truth: Any = None,
         target: Target = "dataset",
-        confidence_level: float = LEVEL,
+        confidence_level: float = USUAL_LEVEL,
     ) -> Self:
         """Make the display from counts and shares."""
         _check_chances(counts)
         inside = np.flatnonzero((counts.score > 0) & (counts.score < 1))
-        places = np.unique(inside[np.linspace(0, len(inside) - 1, GRID).astype(int)]) + 1
+        places = np.unique(inside[np.linspace(0, len(inside) - 1, BAND_PLACES).astype(int)]) + 1
         chance = counts.score[places - 1]
         exchange = chance / (1 - chance)
         value, low, high = cls._band(counts, shares, places, exchange, target, confidence_level)
@@ -782,7 +782,7 @@ def _binned(
 ) -> tuple[dict[str, FloatArray], FloatArray]:
     """Return the share of each kind of rows in equal-width bins of the finite scores."""
     finite = np.isfinite(counts.score)
-    edges = np.histogram_bin_edges(counts.score[finite], N_BINS)
+    edges = np.histogram_bin_edges(counts.score[finite], HISTOGRAM_BINS)
     columns = {
         name: np.histogram(counts.score[finite], edges, weights=rows[finite])[0] / rows.sum()
         for name, rows in kinds.items()
@@ -824,7 +824,7 @@ class CalibrationDisplay(ColumnsDisplay):
         *,
         name: str = "score",
         truth: Any = None,
-        confidence_level: float = LEVEL,
+        confidence_level: float = USUAL_LEVEL,
     ) -> Self:
         """Make the display from counts and shares."""
         return cls(cls._groups(counts, shares, confidence_level), {}, name)

@@ -11,7 +11,7 @@ from undercount.errors import InputError, real_number
 from undercount.infer.mixture import (
     LABELLED,
     NEGATIVE,
-    TOLERANCE,
+    RATE_TOLERANCE,
     UNLABELED,
     kind_sizes,
     misfit_words,
@@ -236,7 +236,7 @@ unlabeled_prevalence may be at most 0.4
     area = counts.auc("positive", "unlabeled")
     gap = shares.label_purity - shares.unlabeled_prevalence
     auc = 0.5 + (area - 0.5) / gap
-    if not -TOLERANCE <= auc <= 1 + TOLERANCE:
+    if not -RATE_TOLERANCE <= auc <= 1 + RATE_TOLERANCE:
         raise InputError(misfit_words(counts, area, auc, shares))
     auc = min(max(auc, 0.0), 1.0)
     share, purity = shares.unlabeled_prevalence, shares.label_purity

@@ -160,20 +160,17 @@ class RandomLabels(Assumption):
             model.counts.require("positive", "unlabeled")
         target = wanted.target or ("dataset" if self.sampling == "single-sample" else "population")
         counts = {name: model.counts_for_share(self.sampling) for name, model in models.items()}
-        known = self.find_shares(counts, wanted._replace(target=target))
+        shares = self.find_shares(counts, wanted._replace(target=target))
         level = wanted.confidence_level
         return {
             name: RandomLabelsRecovery(
-                model, known[name], target, level, self.covariates, self.hidden
+                model, shares[name], target, level, self.covariates, self.hidden
             )
             for name, model in models.items()
         }
 
     def find_shares(
-        self,
-        models: Mapping[str, ScoreCounts],
-        wanted: Wanted,
-        limits: ShareLimits | None = None,
+        self, models: Mapping[str, ScoreCounts], wanted: Wanted, limits: ShareLimits | None = None
     ) -> dict[str, Unknowns]:
         """Take the share that was given, or estimate one for all models; see `shared_share`."""
         return shared_share(

@@ -9,12 +9,7 @@ import numpy as np
 
 from undercount.counts import ScoreCounts
 from undercount.curve import OperatingCurve
-from undercount.errors import (
-    CODES,
-    Check,
-    InputError,
-    named,
-)
+from undercount.errors import CODES, Check, InputError, named
 from undercount.estimate import Estimate
 from undercount.infer.mixture import Target
 from undercount.infer.reviews.clusters import ReviewClusters
@@ -38,10 +33,10 @@ from undercount.metric_facts import FACTS, RANDOM_AUDIT
 from undercount.shares import Sampling, Shares
 
 Labels: TypeAlias = Literal["any", "random"]
-LABELS: tuple[Labels, ...] = ("any", "random")
+LABEL_ROLES: tuple[Labels, ...] = ("any", "random")
 AREA_METRICS = frozenset(name for name, facts in FACTS.items() if facts.family == "area")
 # The test of random labels rejects below this.
-LEVEL = 0.05
+LABEL_TEST_LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,10 +112,10 @@ class ReviewAnswers:
     prevalence: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        known = isinstance(self.asked, str) and self.asked in LABELS
+        known = isinstance(self.asked, str) and self.asked in LABEL_ROLES
         if self.asked is not None and not known:
             raise InputError(
-                f"{named('labels')} must be one of {', '.join(LABELS)}; got {self.asked!r}",
+                f"{named('labels')} must be one of {', '.join(LABEL_ROLES)}; got {self.asked!r}",
                 argument="labels",
             )
         if self.asked == "random" and not self.joinable:
@@ -189,7 +184,7 @@ class ReviewAnswers:
     @property
     def rejected(self) -> bool:
         """Whether the test says that the labels are no random sample."""
-        return self.p_value < LEVEL
+        return self.p_value < LABEL_TEST_LEVEL
 
     @property
     def undecided(self) -> bool:
@@ -339,8 +334,8 @@ class ReviewAnswers:
         part = {} if max_fpr is None else {"max_fpr": max_fpr}
         if prevalence is not None:
             part["prevalence"] = prevalence
-        found = metrics.estimate(metric, threshold, top=top, beta=beta, **part)
-        return replace(found, needs=(*found.needs, *self.audit_needs))
+        result = metrics.estimate(metric, threshold, top=top, beta=beta, **part)
+        return replace(result, needs=(*result.needs, *self.audit_needs))
 
     def curve(
         self, labels: Labels | None = None, counts: ScoreCounts | None = None
@@ -366,15 +361,17 @@ class ReviewAnswers:
 
     def share(self) -> Estimate:
         """Return the share of positives among the unlabeled rows, as the headline has it."""
-        found, counts = self.estimate("prevalence"), self.counts
+        prevalence, counts = self.estimate("prevalence"), self.counts
         rows = counts.n_unlabeled if self.sampling == "case-control" else counts.n_rows
-        known = 0.0 if self.sampling == "case-control" else counts.n_positive
+        labelled = 0.0 if self.sampling == "case-control" else counts.n_positive
         value, low, high = (
-            min(max((share * rows - known) / counts.n_unlabeled, 0.0), 1 - 1e-9)
-            for share in (found.value, found.low, found.high)
+            min(max((share * rows - labelled) / counts.n_unlabeled, 0.0), 1 - 1e-9)
+            for share in (prevalence.value, prevalence.low, prevalence.high)
         )
-        error = found.standard_error * rows / counts.n_unlabeled
-        return Estimate(value, low, high, error, self.confidence_level, found.needs, found.method)
+        error = prevalence.standard_error * rows / counts.n_unlabeled
+        return Estimate(
+            value, low, high, error, self.confidence_level, prevalence.needs, prevalence.method
+        )
 
     def shares(self) -> Shares:
         """Return the shares that the headline makes."""

@@ -7,11 +7,7 @@ from typing import Any, Literal, cast
 from undercount.assume.base import Assumption, Recovery, Wanted
 from undercount.assume.reviewed.answers import Labels, ReviewAnswers
 from undercount.assume.reviewed.differences import plan_model
-from undercount.assume.reviewed.recovery import (
-    AuditedRecovery,
-    ReviewedRecovery,
-    known_by_verdicts,
-)
+from undercount.assume.reviewed.recovery import AuditedRecovery, ReviewedRecovery, known_by_verdicts
 from undercount.assume.segments import SegmentRecoveries, require_place
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, check_choice, check_flag, named, real_number
@@ -119,17 +115,17 @@ class Reviewed(Assumption):
             # Rows of segments come here as they were counted for any assumption.
             models = {name: (model := model.keeping_apart(self.knots()))}
             about["clusters"] = model.review_clusters(checked)
-            found = {name: ReviewAnswers(model.counts, checked, self.labels, **about)}
+            answers = {name: ReviewAnswers(model.counts, checked, self.labels, **about)}
         else:
-            found = self._of_models(models, about)
-        return _recoveries(ReviewedRecovery, models, found)
+            answers = self._of_models(models, about)
+        return _recoveries(ReviewedRecovery, models, answers)
 
     def _of_models(
         self, models: Mapping[str, ScoredRows], about: dict[str, Any]
     ) -> dict[str, ReviewAnswers]:
         reviews = next(iter(models.values())).weigh_reviews(self.reviews)
         rows = {name: m.rows("reviews") for name, m in models.items()}
-        planned = plan_model(reviews, {name: each.scores for name, each in rows.items()})
+        planned = plan_model(reviews, {name: model.scores for name, model in rows.items()})
         counts, clusters = models[planned].counts, models[planned].review_clusters(reviews)
         plan = ReviewAnswers(counts, reviews, self.labels, **about, clusters=clusters)
         return cross_models(plan, planned, models)
@@ -233,12 +229,12 @@ class RandomAudit(Assumption):
             "confidence_level": wanted.confidence_level,
             "sequential": self.sequential,
         }
-        found = {}
+        answers = {}
         for name, model in models.items():
             reviews, clusters = model.audit(by_cluster=self.drawn == "clusters")
             about["clusters"] = clusters
-            found[name] = ReviewAnswers(model.counts, reviews, "any", **about, audited=True)
-        return _recoveries(AuditedRecovery, models, found)
+            answers[name] = ReviewAnswers(model.counts, reviews, "any", **about, audited=True)
+        return _recoveries(AuditedRecovery, models, answers)
 
 
 def _read_range(prevalence: Any) -> tuple[float, float] | None:
@@ -284,7 +280,11 @@ def _recoveries(
     counts = {name: model.counts for name, model in models.items()}
     return {
         name: kind(
-            models[name], known_by_verdicts(counts, each), each.target, each.confidence_level, each
+            models[name],
+            known_by_verdicts(counts, answers),
+            answers.target,
+            answers.confidence_level,
+            answers,
         )
-        for name, each in reviewed.items()
+        for name, answers in reviewed.items()
     }

@@ -25,7 +25,7 @@ from undercount.infer.metric_at import MetricAt
 from undercount.infer.mixture import Target
 
 IntervalKind: TypeAlias = Literal["auto", "delta", "profile", "bootstrap"]
-NEEDS = {
+ASSUMED = {
     "own-score": ("chosen by the score alone", "probit shape"),
     "observed-score": ("chosen by the two scores alone", "probit shape"),
     "unobserved": ("jointly normal unseen parts",),
@@ -282,7 +282,7 @@ class SelectedModel:
     @property
     def needs(self) -> tuple[str, ...]:
         """What every number rests on."""
-        needs, link = NEEDS[self.method], self.fit.link
+        needs, link = ASSUMED[self.method], self.fit.link
         if self.method == "unobserved" and self.sample.names:
             return (*needs, "columns that moved the choice alone")
         if link == "probit":

@@ -31,7 +31,13 @@ from undercount.errors import (
 from undercount.estimate import Estimate
 from undercount.infer.decisions import BestThreshold, Goal
 from undercount.infer.deployed import SAME_RATES
-from undercount.infer.difference import POINTS, Difference, Question, carried_over, holm_adjusted
+from undercount.infer.difference import (
+    PAIRED_POINTS,
+    Difference,
+    Question,
+    carried_over,
+    holm_adjusted,
+)
 from undercount.infer.mass_gradients import metric_values
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_row import MetricRow
@@ -54,7 +60,7 @@ LIGHTS = {
     "given": "if nothing else chose the rows looked at",
     "open": "the rows looked at leave it open",
 }
-QUESTIONS = {
+QUESTION_BY_METHOD = {
     "own-score": "Did nothing but the score, and chance, decide which rows were looked at?",
     "observed-score": "Did nothing but the two scores, and chance, decide which rows were looked "
     "at?",
@@ -109,7 +115,7 @@ class SelectedRecovery(Recovery):
             random_labels=False,
             limited=False,
             premise="If nothing else chose the rows looked at, ",
-            question=QUESTIONS.get(self.model.method, BY_COLUMNS),
+            question=QUESTION_BY_METHOD.get(self.model.method, BY_COLUMNS),
             lights=LIGHTS,
             overturned_by="another reason for which rows were looked at, or another shape of the "
             "class",
@@ -260,7 +266,9 @@ class SelectedPairing(Pairing):
     def _places(self, metric: str, prevalence: float | None = None) -> dict[str, MetricAt]:
         return {
             name: MetricAt(
-                metric, self.thresholds[name] if metric in POINTS else None, prevalence=prevalence
+                metric,
+                self.thresholds[name] if metric in PAIRED_POINTS else None,
+                prevalence=prevalence,
             )
             for name in self._models
         }

@@ -43,7 +43,7 @@ from undercount.infer.heads import (
 )
 from undercount.infer.mixture import (
     LABELLED,
-    TOLERANCE,
+    RATE_TOLERANCE,
     UNLABELED,
     Misfit,
     MixtureDesign,
@@ -467,7 +467,7 @@ class StandingLabels(ABC):
         value, error = min(raw, 1.0), found.standard_error
         ends = delta_interval(value, error, "log", t)
         misfit = None
-        if raw > value + TOLERANCE:
+        if raw > value + RATE_TOLERANCE:
             misfit = Misfit(metric, raw, (raw - value) / max(error, _TINY), lambda: math.nan)
         return replace(
             found, value=value, low=float(ends[0]), high=min(float(ends[1]), 1.0), misfit=misfit
@@ -815,11 +815,7 @@ class LabelWeights(StandingLabels):
     error_by_row: FloatArray
     rests_on: tuple[str, ...] = ()
 
-    by_row: ClassVar[tuple[str, ...]] = (
-        *StandingLabels.by_row,
-        "positives_by_row",
-        "error_by_row",
-    )
+    by_row: ClassVar[tuple[str, ...]] = (*StandingLabels.by_row, "positives_by_row", "error_by_row")
 
     @cached_property
     def stands_for(self) -> FloatArray:

@@ -15,18 +15,13 @@ from undercount.estimate import Estimate
 from undercount.infer.mass_gradients import MassGradient, mass_gradient
 from undercount.infer.mixture import Target
 from undercount.infer.reviews.clusters import ReviewClusters
-from undercount.infer.reviews.intervals import (
-    ReviewedMetrics,
-    make_estimate,
-    mean_weight,
-    stretch,
-)
+from undercount.infer.reviews.intervals import ReviewedMetrics, make_estimate, mean_weight, stretch
 from undercount.infer.reviews.part_of_rows import PartCells
 from undercount.infer.reviews.stratum_shares import LEAST_WEIGHT
 from undercount.infer.reviews.verdicts import CrossedCells, ReviewedCells
 
 BOTH = ("reviews", "random labels")
-_ROUNDS = 8
+_SHARING_ROUNDS = 8
 # Least and largest share of the positives that may carry a label.
 _FREQUENCIES = (1e-6, 1 - 1e-6)
 # With fewer labels average precision, which hangs on the order of a handful of rows at the top, is
@@ -106,7 +101,7 @@ class LabelledStrata:
         spread = self._sums(self.cells.posterior * unlabeled)
         spread *= float(labelled.sum()) / max(float(spread.sum()), 1e-300)
         chance = float(np.clip(labelled.sum() / (labelled.sum() + likely.sum()), *_FREQUENCIES))
-        for _ in range(_ROUNDS):
+        for _ in range(_SHARING_ROUNDS):
             guess = np.maximum(spread / chance, 1e-9)
             weight = guess / self._spread_of(chance, guess, reviewed)
             chance = float(np.clip(weight @ labelled / (weight @ counted), *_FREQUENCIES))
@@ -161,9 +156,9 @@ class LabelledStrata:
 
         No stratum holds fewer than were found in it, nor more than are not known for negative.
         """
-        cells, found = self.cells, self._found
-        most = self.unlabeled - (self._by_verdict(cells.weight) - found)
-        return np.clip(self._fitted[1] - self.labelled, found, np.maximum(most, found))
+        cells, positives = self.cells, self._found
+        most = self.unlabeled - (self._by_verdict(cells.weight) - positives)
+        return np.clip(self._fitted[1] - self.labelled, positives, np.maximum(most, positives))
 
     def _spread(self, hidden: FloatArray, rows: FloatArray) -> FloatArray:
         """Spread positives of each stratum over rows of its cells, as the labels say.
@@ -171,7 +166,7 @@ class LabelledStrata:
         No cell gets more than it has rows: average precision would be more than one.
         """
         stratum, scale = self.cells.stratum, np.ones(self.n_strata)
-        for _ in range(_ROUNDS):
+        for _ in range(_SHARING_ROUNDS):
             sums = self._sums(rows * np.minimum(self.chance * scale[stratum], 1.0))
             scale *= np.divide(hidden, sums, out=np.zeros(len(sums)), where=sums > 0)
         return np.asarray(rows * np.minimum(self.chance * scale[stratum], 1.0))
@@ -191,21 +186,21 @@ class LabelledStrata:
         by_reviews = middle * part + chance * lever * common
         by_labels = middle * (1 - part) / chance - lever * common
         each = by_reviews**2 * reviewed
-        found = float(each.sum())
+        total_variance = float(each.sum())
         effect, freedom = self._by_cluster(by_labels)
         labels = float(by_labels**2 @ (chance * (1 - chance) * total)) * self.unit
-        found += effect * labels
+        total_variance += effect * labels
         # Within a stratum the positives are spread as those that were seen there.
         seen = (self.labelled / max(effect, 1.0) + self._found) / self.unit
         hidden = np.maximum(total - self.labelled - self._found, 0.0)
         inside = hidden**2 * np.maximum(squares - middle**2, 0.0) / (seen + 1)
         # Where nearly all rows are positive, hardly any place is left open.
         inside *= np.clip(1 - hidden / np.maximum(self.unlabeled, self.unit), 0.0, 1.0)
-        found += float(inside.sum())
-        known = cells.reviewed_rows + LEAST_WEIGHT
+        total_variance += float(inside.sum())
+        counted = cells.reviewed_rows + LEAST_WEIGHT
         # Of one label by itself the variance is known; what clusters add to it, they tell.
-        parts = float((each**2 / known).sum()) + ((effect - 1) * labels) ** 2 / freedom
-        return found, found**2 / max(parts, 1e-300)
+        parts = float((each**2 / counted).sum()) + ((effect - 1) * labels) ** 2 / freedom
+        return total_variance, total_variance**2 / max(parts, 1e-300)
 
     def _by_cluster(self, by_stratum: FloatArray) -> tuple[float, float]:
         """Return the effect of clusters on a sum over labelled rows, and its freedom."""
@@ -257,7 +252,7 @@ class CrossedStrata(LabelledStrata):
         bins, labels, side = cells.label_bins
         part = labels / np.maximum(np.bincount(side, labels, 2), 1.0)[side]
         found = np.bincount(bins, cells.found, len(labels))
-        for _ in range(_ROUNDS):
+        for _ in range(_SHARING_ROUNDS):
             there = self._sums(rows * np.minimum(chance, 1.0))
             ratio = np.divide(hidden, there, out=np.zeros(len(there)), where=there > 0)
             chance *= ratio[cells.stratum]
@@ -287,12 +282,7 @@ class CombinedMetrics:
         """Return a metric with its gradient by masses."""
         cells = self.strata.cells
         return mass_gradient(
-            cells.counts,
-            self.strata.positive,
-            cells.everyone,
-            name,
-            threshold=threshold,
-            **options,
+            cells.counts, self.strata.positive, cells.everyone, name, threshold=threshold, **options
         )
 
     def variance(self, gradient: MassGradient) -> tuple[float, float]:
@@ -321,25 +311,20 @@ class CombinedMetrics:
         variance, freedom = self.variance(gradient)
         if self.sequential:
             variance *= stretch(self.strata.cells, self.confidence_level)
-        found = make_estimate(
-            name,
-            gradient.value,
-            variance,
-            freedom,
-            self.confidence_level,
-            needs=BOTH,
+        result = make_estimate(
+            name, gradient.value, variance, freedom, self.confidence_level, needs=BOTH
         )
-        if self.prevalence is not None and alone.high - alone.low < found.high - found.low:
+        if self.prevalence is not None and alone.high - alone.low < result.high - result.low:
             return replace(alone, needs=(*BOTH, "prevalence"))
         cells = self.strata.cells
         if isinstance(cells, CrossedCells) and not cells.follows_plan:
             # Where in the plan's strata labels put its positives is a guess: reviews have the ends.
-            ends = float(np.fmin(alone.low, found.value)), float(np.fmax(alone.high, found.value))
-            return replace(found, low=ends[0], high=ends[1])
-        holds = alone.low <= found.value <= alone.high
-        if holds and alone.high - alone.low < found.high - found.low:
-            return replace(found, low=alone.low, high=alone.high)
-        return found
+            ends = float(np.fmin(alone.low, result.value)), float(np.fmax(alone.high, result.value))
+            return replace(result, low=ends[0], high=ends[1])
+        holds = alone.low <= result.value <= alone.high
+        if holds and alone.high - alone.low < result.high - result.low:
+            return replace(result, low=alone.low, high=alone.high)
+        return result
 
     def _fewest_labels(self, name: str) -> int:
         cells = self.strata.cells

@@ -13,7 +13,7 @@ from undercount.curve import FloatArray
 from undercount.read.compare import Comparison
 from undercount.read.evaluation import Evaluation
 from undercount.show.comparison import (
-    QUESTIONS,
+    TARGET_WORDS,
     TOLD,
     gap_words,
     level_words,
@@ -40,10 +40,10 @@ from undercount.show.spoken import metric_title
 from undercount.show.text import hidden_words
 
 # Points of a curve at most, and the height of a bar of the differences.
-N_POINTS, STEP = 160, 34
+PAGE_POINTS, ROW_HEIGHT = 160, 34
 ROOM = 0.05
 COLOURS = 6
-BANDS = "{} intervals: labels and scores leave the share of hidden positives open"
+RANGE_WORDS = "{} intervals: labels and scores leave the share of hidden positives open"
 
 
 def write_comparison(comparison: Comparison, path: str | Path) -> None:
@@ -67,7 +67,7 @@ def as_comparison_page(comparison: Comparison) -> str:
         needs=needs_words(comparison),
         read=f"{row_words(counts.n_rows, weighted=counts.weighted)}, "
         f"{amount(counts.n_positive)} labelled positive",
-        question=QUESTIONS[comparison.question],
+        question=TARGET_WORDS[comparison.question],
         hidden=hidden_words(first, claiming=False),
         level=level_words(comparison),
         tables=[html_table(title, table) for title, table in named_tables(comparison)],
@@ -85,7 +85,9 @@ def as_comparison_page(comparison: Comparison) -> str:
             for metric in dict.fromkeys(swept)
         ],
         open=first.unknowns.range_only,
-        curves=BANDS.format(level_words(comparison)) if first.unknowns.range_only else "recovered",
+        curves=RANGE_WORDS.format(level_words(comparison))
+        if first.unknowns.range_only
+        else "recovered",
         ranged=first.shares.unlabeled_prevalence_interval is not None,
         fixed=[] if reason else [metric_title(m) for m in metrics if m not in turning],
         told=TOLD.get(reason, ""),
@@ -105,7 +107,7 @@ def _drawing(parts: list[Markup], height: int, words: str) -> Markup:
 
 def _path(across: Scale, up: Scale, x: FloatArray, y: FloatArray) -> str:
     """Draw a line; a value that does not exist leaves a gap."""
-    kept = np.unique(np.linspace(0, len(x) - 1, min(N_POINTS, len(x))).astype(int))
+    kept = np.unique(np.linspace(0, len(x) - 1, min(PAGE_POINTS, len(x))).astype(int))
     words, pen = [], "M"
     for u, v in zip(across(x[kept]), up(y[kept]), strict=True):
         if np.isnan(u) or np.isnan(v):
@@ -131,7 +133,7 @@ def draw_bars(comparison: Comparison, *, same_workload: bool) -> Markup:
     gaps = [s.behind.difference for s in standings if s.behind is not None]
     ends = [v for g in gaps for v in (g.low, g.high, 0.0) if np.isfinite(v)] or [0.0]
     room = ROOM * (max(ends) - min(ends)) or ROOM
-    bottom = TOP + STEP * len(standings)
+    bottom = TOP + ROW_HEIGHT * len(standings)
     across = Scale(min(ends) - room, max(ends) + room, LEFT, RIGHT)
     parts = draw_axes(across, Scale(0, 1, bottom, TOP), "the best less this model", "", bottom + 44)
     zero = write_place(across(0.0))
@@ -142,7 +144,7 @@ def draw_bars(comparison: Comparison, *, same_workload: bool) -> Markup:
     )
     names = list(comparison.evaluations)
     for place, standing in enumerate(standings):
-        y, k = TOP + STEP * (place + 0.5), names.index(standing.name)
+        y, k = TOP + ROW_HEIGHT * (place + 0.5), names.index(standing.name)
         parts.append(
             Markup('<text x="{}" y="{}" class="end">{}</text>').format(LEFT - 18, y + 4, k + 1)
         )

@@ -24,12 +24,7 @@ from undercount.counts import ScoreCounts
 from undercount.errors import Check
 from undercount.estimate import Estimate
 from undercount.infer.scored_rows import ScoredRows
-from undercount.infer.segment_tables import (
-    frequency_edges,
-    join_cells,
-    score_edges,
-    tables_of,
-)
+from undercount.infer.segment_tables import frequency_edges, join_cells, score_edges, tables_of
 from undercount.infer.segmented_rows import why_not
 from undercount.shares import Shares
 
