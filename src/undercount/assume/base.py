@@ -340,7 +340,7 @@ class LabelDates(NamedTuple):
     found_eventually: float = 1.0
 
 
-class Wanted(NamedTuple):
+class ReportOptions(NamedTuple):
     """What is asked of every model alike.
 
     Attributes
@@ -425,11 +425,13 @@ class Assumption(ABC):
         """Raise where rows have weights or clusters that the assumption has no answer for."""
 
     @abstractmethod
-    def recover(self, models: Mapping[str, ScoredRows], wanted: Wanted) -> "Mapping[str, Recovery]":
+    def recover(
+        self, models: Mapping[str, ScoredRows], wanted: ReportOptions
+    ) -> "Mapping[str, Recovery]":
         """Apply the assumption to the rows of each model; they are the same rows."""
 
     def recover_segments(
-        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: Wanted
+        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: ReportOptions
     ) -> SegmentRecoveries:
         """Apply the assumption to all rows and to each segment, which is a part of them."""
         whole = self.recover(models, wanted)

@@ -15,18 +15,18 @@ from undercount.cli.options import (
     DEPLOY,
     ThresholdType,
     TopType,
+    check_named_once,
     database_options,
     model_gate_options,
     output_options,
     reading_options,
-    refuse_repeated,
     review_options,
     share_options,
     thresholds_of,
 )
 from undercount.cli.segments import (
+    check_share_options,
     name_shares_of_rows,
-    refuse_shares_of_segments,
     segment_values,
     write_comparisons,
 )
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 @click.option(
     "--by",
     multiple=True,
-    callback=refuse_repeated,
+    callback=check_named_once,
     help="Column of segments (country, month): a comparison for each; repeat.",
 )
 @model_gate_options
@@ -89,7 +89,7 @@ def compare(options: Options) -> int:
     from undercount.read.require.model_requirement import parse_conditions  # noqa: PLC0415
 
     if not options["by"]:
-        refuse_shares_of_segments(options)
+        check_share_options(options)
     thresholds = thresholds_of(options["thresholds"], options["scores"])
     verdicts = read_verdicts(options["reviews"])
     if verdicts is not None:

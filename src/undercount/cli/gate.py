@@ -32,7 +32,7 @@ def read_requirements(options: Options, threshold: float | None) -> "list[Requir
     ]
 
 
-def refuse_other_models(requirements: "list[Requirement]", names: list[str]) -> None:
+def check_models_named(requirements: "list[Requirement]", names: list[str]) -> None:
     """Refuse a requirement of a model that is not here."""
     for requirement in requirements:
         if requirement.name.model not in (None, *names):

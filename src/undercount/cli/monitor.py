@@ -76,11 +76,11 @@ def monitor(options: Options) -> int:
     Exit 1 if the alarm is on or a requirement fails, else 3 if no number may be reported, because
     the oldest cohort is not mature or a check fails, or if a requirement is open.
     """
-    from undercount.cli.inputs import refuse_no_data  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.cli.inputs import require_data  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.read.require.requirement import Verdict  # noqa: PLC0415
 
     data = options["data"]
-    refuse_no_data(data)
+    require_data(data)
     requirements = read_requirements(options, options["threshold"])
     with collect_warnings() as warned:
         monitoring = (_monitor if options["found"] else _monitor_labels)(data, options)
@@ -106,7 +106,7 @@ def monitor(options: Options) -> int:
 def _monitor(data: tuple[str, ...], options: Options) -> "Monitoring":
     import numpy as np  # noqa: PLC0415 - only when needed
 
-    from undercount.cli.inputs import refuse_no_score  # noqa: PLC0415 - DuckDB
+    from undercount.cli.inputs import raise_no_score  # noqa: PLC0415 - DuckDB
     from undercount.count.files import read_dated  # noqa: PLC0415
     from undercount.prevalence.late_labels import read_until  # noqa: PLC0415
     from undercount.read.monitor import monitor as follow  # noqa: PLC0415
@@ -129,7 +129,7 @@ def _monitor(data: tuple[str, ...], options: Options) -> "Monitoring":
         rows = read_dated(list(data), numbers, columns)
     kept = ~np.isnan(rows[options["score"]])
     if not kept.any():
-        refuse_no_score([options["score"]], ", ".join(data))
+        raise_no_score([options["score"]], ", ".join(data))
     if not kept.all():
         tell(f"undercount: {np.count_nonzero(~kept):,} rows without a score left out")
     until = read_day(options["until"])
@@ -158,7 +158,7 @@ def _monitor_labels(data: tuple[str, ...], options: Options) -> "Monitoring":
     """Follow rows whose labels are all here."""
     import numpy as np  # noqa: PLC0415 - only when needed
 
-    from undercount.cli.inputs import infer_coding, refuse_no_score, unlabeled_value  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.cli.inputs import infer_coding, raise_no_score, unlabeled_value  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.count.files import read_dated  # noqa: PLC0415
     from undercount.read.monitor import monitor as follow  # noqa: PLC0415
 
@@ -172,7 +172,7 @@ def _monitor_labels(data: tuple[str, ...], options: Options) -> "Monitoring":
         rows = read_dated(list(data), numbers, [observed])
     kept = ~np.isnan(rows[score])
     if not kept.any():
-        refuse_no_score([score], ", ".join(data))
+        raise_no_score([score], ", ".join(data))
     taken = {name: values[kept] for name, values in rows.items()}
     values, times = np.unique(taken[label], return_counts=True)
     counted = dict(zip(values.tolist(), times.tolist(), strict=True))

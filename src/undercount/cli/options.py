@@ -11,7 +11,7 @@ from undercount.cli.arguments import DEBUGGING, Options
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
-    from undercount.assume.base import Assumption, Wanted
+    from undercount.assume.base import Assumption, ReportOptions
     from undercount.cli.inputs import Reading
 
 NUMBER_PATTERN = r"([0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?)\s*(%?)"
@@ -187,7 +187,7 @@ DEBUG = click.option(
 )
 
 
-def refuse_repeated(_ctx: Any, _option: Any, given: tuple[str, ...]) -> tuple[str, ...]:
+def check_named_once(_ctx: Any, _option: Any, given: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse a column that an option names twice: one of them would be left out without a word."""
     for place, name in enumerate(given):
         if name in given[:place]:
@@ -197,7 +197,7 @@ def refuse_repeated(_ctx: Any, _option: Any, given: tuple[str, ...]) -> tuple[st
 
 def _split_labels(ctx: click.Context, option: Any, given: tuple[str, ...]) -> str | None:
     """Return the first column of labels, and keep a second one, a source of its own, beside it."""
-    refuse_repeated(ctx, option, given)
+    check_named_once(ctx, option, given)
     if "" in given:
         raise click.BadParameter("--label must not be empty")
     if len(given) > 1 and ctx.command.name not in ("evaluate", "plan"):
@@ -230,7 +230,7 @@ _columns = (
         "--score",
         "scores",
         multiple=True,
-        callback=refuse_repeated,
+        callback=check_named_once,
         help="Column of scores; repeat for models.",
     ),
 )
@@ -393,12 +393,12 @@ class TopType(click.ParamType):  # type: ignore[type-arg]  # generic in newer cl
 
 def wanted_and_assumed(
     options: Options, reading: "Reading", progress: Any = None
-) -> "tuple[Wanted, Assumption]":
+) -> "tuple[ReportOptions, Assumption]":
     """Return what options ask of every model, and what they and the rows say of the labels."""
-    from undercount.assume.base import Wanted  # noqa: PLC0415 - only when needed
+    from undercount.assume.base import ReportOptions  # noqa: PLC0415 - only when needed
     from undercount.assume.options import assumption_by_options  # noqa: PLC0415
 
-    wanted = Wanted(
+    wanted = ReportOptions(
         options["target"],
         options["confidence_level"],
         options.get("top"),

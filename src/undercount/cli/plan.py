@@ -19,8 +19,8 @@ from undercount.cli.options import (
     ShareType,
     ThresholdType,
     TopType,
+    check_named_once,
     database_options,
-    refuse_repeated,
 )
 from undercount.cli.streams import print_text
 from undercount.errors import InputError
@@ -41,7 +41,7 @@ def _join_columns(_ctx: Any, _option: Any, given: tuple[str, ...]) -> str | None
     "--score",
     "scores",
     multiple=True,
-    callback=refuse_repeated,
+    callback=check_named_once,
     help="Column of scores; the first makes strata.",
 )
 @click.option("--unlabeled", help="Label value that means unlabeled.")

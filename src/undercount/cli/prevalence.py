@@ -44,7 +44,7 @@ def prevalence(options: Options) -> int:
     """Estimate the share of positives among the unlabeled rows with every method."""
     from undercount.cli.inputs import read  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
-    from undercount.read.estimator_table import estimator_table, refuse_unanswered  # noqa: PLC0415
+    from undercount.read.estimator_table import check_any_answer, estimator_table  # noqa: PLC0415
     from undercount.show.estimators import estimators_document, estimators_text  # noqa: PLC0415
     from undercount.show.layout import terminal_width  # noqa: PLC0415
     from undercount.show.text import SAMPLING_WORDS as SAMPLINGS  # noqa: PLC0415
@@ -55,7 +55,7 @@ def prevalence(options: Options) -> int:
     with progress("estimating", options):
         for name, counts in reading.counts.items():
             rows = estimator_table(counts, options["confidence_level"], options["seed"], sampling)
-            refuse_unanswered(rows, name if len(reading.counts) > 1 else "")
+            check_any_answer(rows, name if len(reading.counts) > 1 else "")
             tables[name] = [replace(row, note=say(row.note, prevalence)) for row in rows]
     if options["json_file"]:
         write_text(options["json_file"], json.dumps(estimators_document(tables), indent=1) + "\n")

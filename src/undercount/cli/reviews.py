@@ -18,14 +18,14 @@ from undercount.cli.inputs import (
     RECODE,
     ModelColumns,
     RowsRead,
+    check_sources_alone,
     find_rows,
     infer_coding,
     join_sources,
     names_database,
     open_rows,
-    refuse_beside_sources,
-    refuse_counts,
-    refuse_no_data,
+    require_data,
+    require_rows_not_counts,
     source_words,
     unlabeled_value,
     word_of,
@@ -33,7 +33,7 @@ from undercount.cli.inputs import (
 from undercount.cli.options import thresholds_of
 from undercount.count.arrays import row_words
 from undercount.count.draw import with_position
-from undercount.count.files import refuse_text, relation_of
+from undercount.count.files import raise_text_column, relation_of
 from undercount.count.frames import count_scores
 from undercount.count.knots import knots_at
 from undercount.count.review_file import ReviewSheet, read_review_files
@@ -55,9 +55,9 @@ def plan_files(data: Sequence[str], options: Options) -> tuple[ReviewPlan, list[
     """Plan reviews of the rows of files or a table, and tell what was read."""
     in_database = names_database(tuple(data), options)
     if not in_database:
-        refuse_no_data(tuple(data))
+        require_data(tuple(data))
     label, scores = options["label"], list(dict.fromkeys(options["scores"]))
-    refuse_counts(data, ", which has no rows to look at; name the file of rows")
+    require_rows_not_counts(data, ", which has no rows to look at; name the file of rows")
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN")
     if in_database and options["reviews"]:
@@ -68,7 +68,7 @@ def plan_files(data: Sequence[str], options: Options) -> tuple[ReviewPlan, list[
     keep = _kept_columns(options)
     # Whose each row is stands beside it; rows are drawn one by one all the same.
     keep += [name for name in (options["cluster"],) if name and name not in keep]
-    refuse_beside_sources({**options, "cluster": None}, in_database=in_database)
+    check_sources_alone({**options, "cluster": None}, in_database=in_database)
     if in_database:
         return _plan_table(label, scores, keep, options)
     word = word_of(label, options.get("positive_label"))
@@ -77,7 +77,7 @@ def plan_files(data: Sequence[str], options: Options) -> tuple[ReviewPlan, list[
         try:
             return _plan_source(source, labels, scores, keep, options)
         except duckdb.ConversionException as error:
-            refuse_text(source, [*labels, *scores], error, {label: RECODE})
+            raise_text_column(source, [*labels, *scores], error, {label: RECODE})
 
 
 def _kept_columns(options: Options) -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from undercount.cli.arguments import Options
 from undercount.cli.command import print_notes, prints, progress
-from undercount.cli.gate import refuse_other_models, report_verdict
+from undercount.cli.gate import check_models_named, report_verdict
 from undercount.cli.options import wanted_and_assumed
 from undercount.cli.streams import print_text, tell
 from undercount.errors import InputError, suggest
@@ -33,7 +33,7 @@ def evaluate_by(reading: "Reading", requirements: list[Any], options: Options) -
     from undercount.read.require.requirement import Verdict  # noqa: PLC0415 - only when needed
 
     names = list(reading.counts)
-    refuse_other_models(requirements, names)
+    check_models_named(requirements, names)
     written = [words for name, words in FILES.items() if options.get(name)]
     if len(names) > 1 and written:
         raise InputError(
@@ -58,7 +58,7 @@ def evaluate_by(reading: "Reading", requirements: list[Any], options: Options) -
     return report_verdict(verdict, options)
 
 
-def refuse_beside_segments(options: Options) -> None:
+def check_segment_options(options: Options) -> None:
     """Refuse what segments do not answer, before anything is read."""
     for name, words in BESIDE_SEGMENTS.items():
         if options.get(name) is not None:
@@ -73,7 +73,7 @@ def refuse_beside_segments(options: Options) -> None:
         )
 
 
-def refuse_shares_of_segments(options: Options) -> None:
+def check_share_options(options: Options) -> None:
     """Refuse a share of each segment where there are none."""
     for name in SHARE_OPTIONS:
         given = options.get(name)

@@ -18,9 +18,9 @@ from undercount.cli.options import (
     QUIET,
     SEED_OPTION,
     ThresholdType,
+    check_named_once,
     data_name,
     gate_options,
-    refuse_repeated,
 )
 from undercount.cli.wording import say
 
@@ -48,7 +48,7 @@ METHOD_CHOICES = (
 @click.option(
     "--features",
     multiple=True,
-    callback=refuse_repeated,
+    callback=check_named_once,
     help="Column that the choice of rows rested on; repeat.",
 )
 @click.option(
@@ -90,10 +90,10 @@ METHOD_CHOICES = (
 @with_options
 def select(options: Options) -> int:
     """Evaluate when labels of both classes exist only where somebody looked."""
-    from undercount.cli.inputs import read_looked, refuse_no_data  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.cli.inputs import read_looked, require_data  # noqa: PLC0415 - DuckDB, only when needed
 
     data = options["data"]
-    refuse_no_data(data)
+    require_data(data)
     requirements = read_requirements(options, options["threshold"])
     with progress("fitting", options):
         rows = read_looked(data, options)
@@ -107,13 +107,15 @@ def select(options: Options) -> int:
 
 def _evaluate(rows: "LookedRows", options: Options) -> "Evaluation":
     """Evaluate the rows under the assumption that the options say."""
-    from undercount.assume.base import Wanted  # noqa: PLC0415 - only when needed
+    from undercount.assume.base import ReportOptions  # noqa: PLC0415 - only when needed
     from undercount.infer.scored_rows import count_model  # noqa: PLC0415
     from undercount.read.evaluate_models import evaluate_models  # noqa: PLC0415
 
     name, threshold = options["score"], options["threshold"]
     model = count_model(rows.labels, rows.score, None, None, threshold, compact=False)
-    wanted = Wanted(confidence_level=options["confidence_level"], random_state=options["seed"])
+    wanted = ReportOptions(
+        confidence_level=options["confidence_level"], random_state=options["seed"]
+    )
     evaluation = evaluate_models({name: model}, wanted, _assumption(rows, options))[name]
     return replace(evaluation, checks=tuple(map(_say, evaluation.checks)))
 

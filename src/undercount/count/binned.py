@@ -28,9 +28,9 @@ from undercount.count.groups import (
     UNLABELED,
     ColumnRoles,
     amounts,
+    check_labels_and_scores,
     code_labels,
     is_nan,
-    refuse_bad_rows,
     split_by,
     stack_scores,
     sum_squares,
@@ -211,7 +211,7 @@ def _cut_hot_bins(wide: Frame, hot: HotBins) -> Frame:
 def _refuse(frame: Frame, columns: ColumnRoles, found: Arrays, name: str) -> None:
     missing = np.where(found[CODE] == MISSING_SCORE, np.nan, 0.0)
     groups = {ROWS: found[ROWS], CODE: found[CODE], SCORE: missing}
-    refuse_bad_rows(frame, columns, groups, name)
+    check_labels_and_scores(frame, columns, groups, name)
 
 
 def _column_of(found: Arrays, columns: ColumnRoles, bins: int, name: str) -> Arrays:

@@ -36,7 +36,7 @@ def pair_clusters(
     """
     edges = choose_edges(counts.score, counts.positive, knots)
     mine = columns._replace(scores=(name,), by=(cluster,), weight=None)
-    _refuse_missing(frame, cluster)
+    _check_cluster_values(frame, cluster)
     coded = transform_rows(frame, code_labels, mine)
     table = transform_rows(coded, _with_cells, cluster, edges[1:].tolist())
     sizes = collect(
@@ -54,7 +54,7 @@ def pair_clusters(
     return ClusterPairs.from_sums(edges, tables[0], tables[1], labels, rows)
 
 
-def _refuse_missing(frame: Frame, cluster: str) -> None:
+def _check_cluster_values(frame: Frame, cluster: str) -> None:
     missing = nw.col(cluster).is_null()
     if frame.collect_schema()[cluster].is_float():
         missing = missing | is_nan(nw.col(cluster))

@@ -266,7 +266,7 @@ def _meta(kept: list[tuple[bytes]], cells: int, path: str | os.PathLike[str]) ->
     if not kept:
         return {}
     try:
-        meta: dict[str, Any] = json.loads(kept[0][0], parse_constant=_refuse_constant)
+        meta: dict[str, Any] = json.loads(kept[0][0], parse_constant=_check_finite_number)
         newer = meta["version"] > VERSION
         if not newer:
             _check_meta(meta, cells)
@@ -287,7 +287,7 @@ def _damaged(path: str | os.PathLike[str]) -> InputError:
     )
 
 
-def _refuse_constant(name: str) -> float:
+def _check_finite_number(name: str) -> float:
     """Refuse NaN and Infinity, which `json` reads although no JSON has them."""
     raise ValueError(name)
 

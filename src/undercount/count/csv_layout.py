@@ -90,7 +90,7 @@ def read_layout(
             "file, for example by iconv -f utf-16 -t utf8"
         )
     best = max(headers, key=lambda mark: (len({*wanted} & {*headers[mark]}), len(headers[mark])))
-    refuse_repeated(file, headers[best], wanted)
+    check_unique_columns(file, headers[best], wanted)
     return CsvLayout(best, headers[best], skip)
 
 
@@ -112,7 +112,7 @@ def _header(lines: Sequence[str], separator: str) -> tuple[str, ...]:
     return tuple(name.strip() or f"column{place}" for place, name in enumerate(names))
 
 
-def refuse_repeated(file: str, names: Sequence[str], wanted: Sequence[str]) -> None:
+def check_unique_columns(file: str, names: Sequence[str], wanted: Sequence[str]) -> None:
     """Refuse wanted columns whose names do not say which is meant."""
     for name in wanted:
         if names.count(name) > 1:

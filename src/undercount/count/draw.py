@@ -115,7 +115,7 @@ def draw_rows(
         limit[n_wanted == 0] = 0.0
         gates = KeyGates.of(edges, np.minimum(limit, 2.0), rows, seen)
         drawn = _let_through(keyed, roles, keep, gates)
-        _refuse_moved(drawn, skip or {})
+        _check_rows_in_place(drawn, skip or {})
         chosen = _smallest_keys(drawn, edges, n_wanted.astype(np.int64), seen)
         if len(chosen) == n_wanted.sum() or np.all(limit[n_wanted > 0] >= 1):
             break
@@ -244,7 +244,7 @@ _ENGINES: dict[str, Callable[[Any, int], Any]] = {
 }
 
 
-def _refuse_moved(found: Arrays, seen: Mapping[int, float]) -> None:
+def _check_rows_in_place(found: Arrays, seen: Mapping[int, float]) -> None:
     """Refuse rows that were seen at other scores: those of the plan stand elsewhere now."""
     place, score = found[ROW].astype(np.int64).tolist(), found[f"{SCORE}0"].astype(np.float64)
     score_at = dict(zip(place, score.tolist(), strict=True)) if seen else {}

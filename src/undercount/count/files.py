@@ -8,7 +8,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.count.arrays import LARGEST_WEIGHT, WEIGHT_RULE, refuse_long_integers
+from undercount.count.arrays import LARGEST_WEIGHT, WEIGHT_RULE, check_exact_as_floats
 from undercount.count.csv_layout import MISSING_WORDS
 from undercount.count.frames import count_scores
 from undercount.count.long_integers import has_long_integers
@@ -93,10 +93,10 @@ def read_counts(
         try:
             return count_scores(relation, **options, progress=progress)
         except duckdb.ConversionException as error:
-            refuse_text(source, numbers, error)
+            raise_text_column(source, numbers, error)
         except InputError as error:
             if weight is not None:
-                refuse_weights(source, weight, scores)
+                raise_bad_weight(source, weight, scores)
             raise _locate(source, error, label, scores) from None
 
 
@@ -144,9 +144,9 @@ def read_numbers(
         try:
             columns = relation_of(source, number_names, others, dates).fetchnumpy()
         except duckdb.ConversionException as error:
-            refuse_text(source, number_names, error, hints)
+            raise_text_column(source, number_names, error, hints)
         for name in number_names:
-            refuse_long_integers(columns[name])
+            check_exact_as_floats(columns[name])
         kept = {
             name: fill_masked(columns[name].astype(np.float64)) for name in [*number_names, *dates]
         }
@@ -242,7 +242,7 @@ def _number(source: Source, name: str) -> str:
     )
 
 
-def refuse_text(
+def raise_text_column(
     source: Source, numbers: Sequence[str], error: Exception, hints: Mapping[str, str] | None = None
 ) -> NoReturn:
     """Say which column holds text, or a number too long, and where."""
@@ -263,7 +263,7 @@ def refuse_text(
     raise InputError(f"{source.place} cannot be read: {error}") from error
 
 
-def refuse_weights(source: Source, weight: str, scores: Sequence[str]) -> None:
+def raise_bad_weight(source: Source, weight: str, scores: Sequence[str]) -> None:
     """Say which weight of a row that has its scores cannot be used, and where."""
     value, column = source.number(weight), quote_name(weight)
     ends = f"{1 / LARGEST_WEIGHT!r} AND {LARGEST_WEIGHT!r}"

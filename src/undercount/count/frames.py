@@ -21,13 +21,13 @@ from undercount.count.clusters import pair_clusters
 from undercount.count.groups import (
     UNLABELED,
     ColumnRoles,
+    check_labels_and_scores,
+    check_score_digits,
+    check_time_precision,
     check_types,
     exact_counts,
     exact_groups,
     plain,
-    refuse_bad_rows,
-    refuse_fine_times,
-    refuse_long_integers,
     split_by,
 )
 from undercount.count.kernel.rows import count_distinct
@@ -48,7 +48,7 @@ from undercount.count.queries import (
     transform_rows,
 )
 from undercount.count.rounding import check_digits, round_columns
-from undercount.count.stored_columns import check_names, prepare_columns, refuse_mixed
+from undercount.count.stored_columns import check_group_collation, check_names, prepare_columns
 from undercount.count.windows import count_by_windows
 from undercount.counts import ScoreCounts
 from undercount.errors import CompactCountsWarning, InputError, named, suggest, warn, wording
@@ -200,7 +200,7 @@ def count_scores(
             counts_by_score = _with_clusters(
                 table.lazy(), columns, counts_by_score, cluster, how.knots
             )
-    refuse_mixed(table, groups, counts_by_score[scores[0]])
+    check_group_collation(table, groups, counts_by_score[scores[0]])
     if bins is None and compact is None:
         _warn_merged(
             [counts for parts in counts_by_score.values() for counts in parts.values()], how.knots
@@ -417,8 +417,8 @@ def _count_rows(
 
 def _count_lazy(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsByScore:
     """Count rows by queries, and let only groups travel."""
-    refuse_long_integers(frame, columns)
-    refuse_fine_times(frame, columns)
+    check_score_digits(frame, columns)
+    check_time_precision(frame, columns)
     frame = report_rows(frame, how.progress)
     if how.bins is not None:
         return count_binned(frame, columns, how.bins, how.progress)
@@ -454,7 +454,7 @@ def _count_locally(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsB
     with how.progress.step(0.15):
         summary = summarise(frame, columns)
     for name, (groups, scores) in summary.items():
-        refuse_bad_rows(frame, columns, groups, name)
+        check_labels_and_scores(frame, columns, groups, name)
         rows, distinct = float(groups[ROWS].sum()), max(distinct, scores)
         labelled = float(groups[ROWS][groups[CODE] != UNLABELED].sum())
     if min(distinct, rows) <= EXACT_LIMIT:
@@ -480,7 +480,7 @@ def _make_tables(
 ) -> CountsByScore:
     counts_by_score: CountsByScore = {}
     for name, part in _split_names(groups, columns).items():
-        refuse_bad_rows(frame, columns, part, name)
+        check_labels_and_scores(frame, columns, part, name)
         parts = split_by(part, columns.by) if columns.by else {(): part}
         counts_by_score[name] = {
             key: how.merge_bare(exact_counts(arrays)) for key, arrays in parts.items()

@@ -13,10 +13,10 @@ from undercount.count.arrays import (
     LARGEST_EXACT_INTEGER,
     LARGEST_WEIGHT,
     WORDS,
+    check_integer_size,
     check_unlabeled,
     describe_labels,
     is_missing,
-    refuse_long_integer,
 )
 from undercount.count.keys import fine_times
 from undercount.count.partitions import read_partition
@@ -86,7 +86,7 @@ def _check_groups(table: Any, schema: Mapping[str, Any], by: tuple[str, ...]) ->
     for name in by:
         kind = stored_type(table, name) if schema[name] == nw.Unknown else ""
         if schema[name].is_nested() or kind.startswith(("map", "struct", "union")):
-            raise refuse_nested(name, kind or str(schema[name]).lower())
+            raise nested_group_error(name, kind or str(schema[name]).lower())
         if name.startswith(OWN_NAMES):
             raise InputError(
                 f"columns of {named('by')} must not begin with {OWN_NAMES!r}, as those do that "
@@ -100,7 +100,7 @@ def _check_groups(table: Any, schema: Mapping[str, Any], by: tuple[str, ...]) ->
             )
 
 
-def refuse_nested(name: str, kind: str) -> InputError:
+def nested_group_error(name: str, kind: str) -> InputError:
     """Say that a group must be one value."""
     return InputError(
         f"{named('by')} must hold text, numbers or dates; got {kind} in column {name!r}. Make a "
@@ -259,7 +259,7 @@ def stack_scores(table: Frame, columns: ColumnRoles) -> Frame:
     return stack_columns(table, [f"{SCORE}{place}" for place in range(len(columns.scores))], kept)
 
 
-def refuse_bad_rows(frame: Frame, columns: ColumnRoles, groups: Arrays, name: str) -> None:
+def check_labels_and_scores(frame: Frame, columns: ColumnRoles, groups: Arrays, name: str) -> None:
     """Raise what `ScoreCounts.from_rows` would raise about these rows."""
     rows, code = groups[ROWS].astype(np.float64), groups[CODE]
     if rows.sum() == 0:
@@ -284,7 +284,7 @@ def refuse_bad_rows(frame: Frame, columns: ColumnRoles, groups: Arrays, name: st
         raise InputError(describe_labels(labels, columns.unlabeled), argument="label")
 
 
-def refuse_long_integers(frame: Frame, columns: ColumnRoles) -> None:
+def check_score_digits(frame: Frame, columns: ColumnRoles) -> None:
     """Raise if whole or decimal scores are too large to be told apart as floats."""
     if frame.implementation.is_dask():  # whose partitions look for themselves
         return
@@ -297,7 +297,7 @@ def refuse_long_integers(frame: Frame, columns: ColumnRoles) -> None:
     ends += [nw.col(name).max().cast(nw.String).alias(f"high{i}") for i, name in enumerate(long)]
     ends_of_columns = (end[0] for end in collect(frame.select(*ends)).values())
     values = [abs(Decimal(end)) for end in ends_of_columns if not is_missing(end)]
-    refuse_long_integer(max((math.ceil(value) for value in values if value.is_finite()), default=0))
+    check_integer_size(max((math.ceil(value) for value in values if value.is_finite()), default=0))
 
 
 def _may_be_long(kind: Any) -> bool:
@@ -310,7 +310,7 @@ def _may_be_long(kind: Any) -> bool:
     return bool(10 ** (precision - scale) > LARGEST_EXACT_INTEGER)
 
 
-def refuse_fine_times(frame: Frame, columns: ColumnRoles) -> None:
+def check_time_precision(frame: Frame, columns: ColumnRoles) -> None:
     """Raise if groups are times that Python, which has no nanoseconds, would merge."""
     schema = frame.collect_schema()
     for name in columns.by:
@@ -370,7 +370,7 @@ def split_by(groups: Arrays, by: tuple[str, ...]) -> dict[Hashable, Arrays]:
         try:
             places.setdefault(key, []).append(place)
         except TypeError:  # of a type that the engine has and narwhals does not know
-            raise refuse_nested(", ".join(by), type(key).__name__) from None
+            raise nested_group_error(", ".join(by), type(key).__name__) from None
     rest = [name for name in groups if name not in by]
     return {key: {name: groups[name][place] for name in rest} for key, place in places.items()}
 

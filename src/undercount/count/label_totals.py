@@ -29,7 +29,7 @@ class LabelTotals(NamedTuple):
     scored: dict[Any, int]
     sums: dict[Any, list[float]]
 
-    def refuse_none(self, scores: Sequence[str], place: str) -> None:
+    def check_any_rows(self, scores: Sequence[str], place: str) -> None:
         """Raise if there are no rows, or none that has every score."""
         if self.rows == 0:
             raise InputError(f"{place} has no rows")
@@ -37,7 +37,7 @@ class LabelTotals(NamedTuple):
             columns = " and ".join(f"column {name!r}" for name in scores)
             raise InputError(f"no row of {place} has a score in {columns}; name another --score")
 
-    def refuse_other(self, later: "LabelTotals", place: str) -> None:
+    def check_unchanged(self, later: "LabelTotals", place: str) -> None:
         """Raise unless the rows are still those that they were."""
         if self.rows != later.rows or sum(self.scored.values()) != sum(later.scored.values()):
             raise other_rows(place, self.rows, later.rows)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import duckdb
 
 from undercount.count.arrays import LARGEST_EXACT_INTEGER
-from undercount.count.csv_layout import refuse_repeated
+from undercount.count.csv_layout import check_unique_columns
 from undercount.count.long_integers import has_long_integers
 from undercount.count.sql import list_files, quote_name, quote_text
 from undercount.errors import InputError
@@ -64,7 +64,7 @@ def _types(
         f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({one})"  # noqa: S608 - quoted
     ).fetchall()
     names = list(_without_nested(iter(schema[1:])))
-    refuse_repeated(file, names, wanted)
+    check_unique_columns(file, names, wanted)
     relation = connection.sql(f"FROM read_parquet({one}, hive_partitioning=false)")
     given = dict(zip(names, relation.columns, strict=True))
     for name in wanted:

@@ -109,11 +109,11 @@ def name_plan(design: Mapping[str, Any]) -> str:
 
 def write_review_file(sheet: ReviewSheet, path: str | Path) -> None:
     """Write the file, whole or not at all; never over verdicts that it does not hold itself."""
-    _refuse_loss(sheet, Path(path))
+    _check_no_answers_lost(sheet, Path(path))
     write_text(path, as_review_csv(sheet))
 
 
-def _refuse_loss(sheet: ReviewSheet, path: Path) -> None:
+def _check_no_answers_lost(sheet: ReviewSheet, path: Path) -> None:
     """Refuse to write over answers, readable or not: they are somebody's work."""
     if not path.is_file() or not _is_review_file(path):
         return
@@ -240,7 +240,7 @@ def read_review_files(paths: Sequence[str | Path]) -> ReviewSheet:
             if answer is None:
                 continue
             plans.setdefault(plan, place)
-            _refuse_two_plans(plans, designs)
+            _check_one_plan(plans, designs)
             _add_answer(answers, answer)
     if not answers:
         raise InputError(f"{paths[0]} holds no case of a plan; name a file that plan has written")
@@ -251,7 +251,7 @@ def read_review_files(paths: Sequence[str | Path]) -> ReviewSheet:
             f"that plan wrote, and {' and '.join(map(str, paths))} lacks it. Name the file with "
             "that row too"
         )
-    _refuse_ticks(answers.values())
+    _check_empty_answers(answers.values())
     return _make_sheet(designs[plan], sorted(answers.values(), key=lambda answer: answer.case))
 
 
@@ -371,7 +371,7 @@ def _read_answer(cells: Mapping[str, str], place: str) -> tuple[Answer | None, s
             f"{place}: a verdict counts only for a case of the plan, which its key names; {what}. "
             "Take the row out, or copy its key from the file that plan wrote"
         )
-    _refuse_torn(cells, place, {"case": int(match[2]), "row": int(match[4] or 0)})
+    _check_whole_row(cells, place, {"case": int(match[2]), "row": int(match[4] or 0)})
     scores = tuple(struct.unpack(">d", bytes.fromhex(bits))[0] for bits in match[5].split("."))
     row = int(match[4] or 0)
     ours = (*BEFORE, *AFTER)
@@ -379,7 +379,7 @@ def _read_answer(cells: Mapping[str, str], place: str) -> tuple[Answer | None, s
     return Answer(place, int(match[2]), int(match[3]), row, scores, word, verdict, kept), match[1]
 
 
-def _refuse_torn(cells: Mapping[str, str], place: str, known: Mapping[str, int]) -> None:
+def _check_whole_row(cells: Mapping[str, str], place: str, known: Mapping[str, int]) -> None:
     """Refuse a row whose left half is of another case than its key: half a table was sorted."""
     for name, number in known.items():
         text = cells.get(name, "").strip()
@@ -394,7 +394,7 @@ def _refuse_torn(cells: Mapping[str, str], place: str, known: Mapping[str, int])
             )
 
 
-def _refuse_two_plans(plans: Mapping[str, str], designs: Mapping[str, Any]) -> None:
+def _check_one_plan(plans: Mapping[str, str], designs: Mapping[str, Any]) -> None:
     """Refuse cases of two plans, and say how verdicts of one go on; it speaks of every model."""
     if len(plans) < 2:  # noqa: PLR2004 - two plans
         return
@@ -431,7 +431,7 @@ def _add_answer(answers: dict[int, Answer], answer: Answer) -> None:
         )
 
 
-def _refuse_ticks(answers: Iterable[Answer]) -> None:
+def _check_empty_answers(answers: Iterable[Answer]) -> None:
     """Refuse ticks beside nothing: whether an empty row is a no or was not looked at is open."""
     ordered = sorted(answers, key=lambda answer: answer.case)
     words = [answer.word.strip().casefold() for answer in ordered]

@@ -122,7 +122,7 @@ def device_rows(y: Any, score: Any, sample_weight: Any) -> DeviceRows | None:
     on_device = {name: values for name, values in present.items() if _on_device(values)}
     if not on_device:
         return None
-    _refuse_mixture(present, on_device)
+    _check_one_device(present, on_device)
     if sample_weight is not None:
         return None
     pairs = [_with_library(values) for values in (y, score)]
@@ -176,7 +176,7 @@ def _on_device(values: Any) -> bool:
     return is_tensor(values) and not on_host(values)
 
 
-def _refuse_mixture(held: dict[str, Any], away: dict[str, Any]) -> None:
+def _check_one_device(held: dict[str, Any], away: dict[str, Any]) -> None:
     """Raise unless all arrays are on one device and of one library."""
     homes = {name: _home(values) for name, values in held.items()}
     if len(set(homes.values())) == 1:

@@ -13,9 +13,9 @@ import numpy as np
 from undercount.count.groups import (
     CLASS_CODES,
     ColumnRoles,
+    check_labels_and_scores,
     code_labels,
     is_nan,
-    refuse_bad_rows,
     split_by,
 )
 from undercount.count.kernel.table import ScoreRanges, insert_knots
@@ -44,7 +44,7 @@ def count_by_windows(
         table = code_labels(frame, mine)
         rows = _refuse(frame, mine, table)
         cells = collect(write_query(table, mine, knots))
-        _refuse_other(cells, rows, mine)
+        _check_same_rows(cells, rows, mine)
         parts = split_by(cells, columns.by) if columns.by else {(): cells}
         counts_by_score[name] = {key: _counts(part, knots) for key, part in parts.items()}
     return counts_by_score
@@ -57,11 +57,11 @@ def _refuse(frame: Frame, columns: ColumnRoles, table: Frame) -> int:
     kinds = table.select(CODE, missing.alias(MISSING_COLUMN)).group_by(CODE, MISSING_COLUMN)
     groups = collect(kinds.agg(nw.len().alias(ROWS)))
     groups[SCORE] = np.where(groups[MISSING_COLUMN].astype(np.int64) == 1, np.nan, 0.0)
-    refuse_bad_rows(frame, columns, groups, columns.scores[0])
+    check_labels_and_scores(frame, columns, groups, columns.scores[0])
     return int(groups[ROWS].sum())
 
 
-def _refuse_other(cells: Arrays, rows: int, columns: ColumnRoles) -> None:
+def _check_same_rows(cells: Arrays, rows: int, columns: ColumnRoles) -> None:
     """Raise if the cells hold other rows than there were when labels were looked at."""
     counted = sum(float(cells[name].astype(np.float64).sum()) for name in CLASS_SUMS)
     if columns.weight is None and counted != rows:

@@ -22,7 +22,7 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError, named
 from undercount.infer.area_gradients import area_influence, cell_rows, mean_loss, recovered
 from undercount.infer.heads import (
-    HeadCounts,
+    FlaggedCounts,
     TopRows,
     head_spread,
     ranked_rows,
@@ -213,7 +213,7 @@ def cell_parts(
             return _top_cell_parts(counts, design, top)
         if threshold is None:
             raise InputError(f"{name} is read at a {named('threshold')}", argument="threshold")
-        moves = head_spread(HeadCounts.at(counts, design, threshold), name, beta)
+        moves = head_spread(FlaggedCounts.at(counts, design, threshold), name, beta)
         flagged = counts.score >= threshold
         return centred_parts(counts, moves, lambda value: np.asarray(value * flagged))
     rows = cell_rows(counts)

@@ -26,7 +26,7 @@ from undercount.infer.area_gradients import (
 )
 from undercount.infer.clusters import Clusters
 from undercount.infer.estimate_metric import estimate_metric
-from undercount.infer.heads import HeadCounts, RatePoint, rate_slopes, student_level
+from undercount.infer.heads import FlaggedCounts, RatePoint, rate_slopes, student_level
 from undercount.infer.mixture import MixtureDesign, design_of
 from undercount.infer.shared_labels import over_share
 from undercount.infer.threshold_intervals import combine, rate_limits
@@ -64,7 +64,9 @@ def cell_values(counts: ScoreCounts, threshold: float | None = None) -> CellValu
     return lambda value: at_cells(counts, value, flagged)
 
 
-def carried_rates(heads: HeadCounts, metric: str | Sequence[str], prevalence: float) -> Influence:
+def carried_rates(
+    heads: FlaggedCounts, metric: str | Sequence[str], prevalence: float
+) -> Influence:
     """Return what a flagged row adds to metrics of the same rates at another prevalence."""
     carried = replace(heads.smooth_point, prevalence=np.asarray(prevalence))
     by_tpr, by_fpr, _ = rate_slopes(carried, metric, 1.0)
@@ -222,7 +224,7 @@ class Deployment:
     def moves(self, design: MixtureDesign, metric: str, threshold: float | None = None) -> Spread:
         """Say how a metric there moves with the rows here; lift AUC as ROC AUC does."""
         if threshold is not None:
-            heads = HeadCounts.at(self.counts, design, threshold)
+            heads = FlaggedCounts.at(self.counts, design, threshold)
             rates = HeadRows(heads.smoothed.rates)
             return Spread(design, rates, carried_rates(heads, metric, self.prevalence))
         rows = cell_rows(self.counts)
@@ -233,13 +235,13 @@ class Deployment:
     def _at_threshold(
         self, design: MixtureDesign, metric: str, threshold: float
     ) -> tuple[float, float, float, float]:
-        heads = HeadCounts.at(self.counts, design, threshold)
+        heads = FlaggedCounts.at(self.counts, design, threshold)
         moves = self.moves(design, metric, threshold)
         level, effect = self.confidence_level, 1.0
         if not self.independent:
             drawn = self.with_effect(moves, cell_values(self.counts, threshold))
             level, effect = student_level(level, drawn.freedom), drawn.cluster_effect
-            heads = HeadCounts(heads.heads, drawn)
+            heads = FlaggedCounts(heads.heads, drawn)
         limits = rate_limits(heads, _ANY, confidence_level=level)
         points = [self._moved(point) for point in limits.points]
         middle, value, *ends = read_metric(points, metric, 1.0)

@@ -14,7 +14,7 @@ from undercount.curve import PARAMETRIC, metric_names
 from undercount.errors import collect_warnings
 from undercount.estimate import Estimate
 from undercount.infer.estimate_metric import estimate_metric
-from undercount.infer.heads import HeadCounts, wilson_share
+from undercount.infer.heads import FlaggedCounts, wilson_share
 from undercount.infer.mixture import LABELLED, Target, design_of, mixture_curve
 from undercount.infer.sensitivity import SWEPT_AREAS, metric_value
 from undercount.infer.shared_labels import (
@@ -78,7 +78,9 @@ def estimate_end_by_end(
     middle, *moved = (_value(counts, each, metric, options) for each in (exact, *sides))
     z, heads = float(ndtri((1 + confidence_level) / 2)), None
     if threshold is not None and others.get("top") is None:
-        heads = HeadCounts.at(counts, design_of(counts, exact, exact.sampling, target), threshold)
+        heads = FlaggedCounts.at(
+            counts, design_of(counts, exact, exact.sampling, target), threshold
+        )
     if (heads and not leaves_room(heads, z)) or others.get("top") is not None:
         places = np.linspace(sides[0].unlabeled_prevalence, value, READ_SHARES)[:-1].tolist()
         below = [exact.with_unlabeled_prevalence(share) for share in places]
@@ -107,7 +109,7 @@ def estimate_end_by_end(
     )
 
 
-def leaves_room(heads: HeadCounts, z: float) -> NDArray[np.bool_]:
+def leaves_room(heads: FlaggedCounts, z: float) -> NDArray[np.bool_]:
     """Whether labels may go either way by chance without a cell of the table going below 0.
 
     Wilson's limits for labels drawn from many positives are wider than those in use.

@@ -26,7 +26,7 @@ from undercount.errors import InputError, named, read_threshold, real_number
 from undercount.estimate import Interval, check_confidence_level
 from undercount.infer.area_gradients import cell_rows
 from undercount.infer.area_intervals import area_estimate, skewed_interval, third_moments
-from undercount.infer.heads import HeadCounts, RatePoint, finite_size, two_sided_z
+from undercount.infer.heads import FlaggedCounts, RatePoint, finite_size, two_sided_z
 from undercount.infer.mixture import LABELLED, MixtureDesign, Target, design_of
 from undercount.infer.threshold_intervals import (
     NO_ERRORS,
@@ -164,7 +164,9 @@ def bias_ends(
             )
         bound = _AreaBias(counts, design, metric, level)
     elif metric in metric_names() and threshold is not None:
-        bound = _PointBias(HeadCounts.at(counts, design, read_threshold(threshold)), metric, level)
+        bound = _PointBias(
+            FlaggedCounts.at(counts, design, read_threshold(threshold)), metric, level
+        )
     else:
         raise InputError(
             "bias of labelling is followed for roc_auc, lift_auc and metrics at a threshold; "
@@ -250,7 +252,7 @@ def _hidden(design: MixtureDesign) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class _BiasedHeads(HeadCounts):
+class _BiasedHeads(FlaggedCounts):
     """Rows predicted positive, and how much likelier flagged positives were labelled, by odds."""
 
     odds_ratio: float = 1.0
@@ -276,7 +278,7 @@ class _BiasedHeads(HeadCounts):
 class _PointBias:
     """A metric at a threshold; every one moves one way with the recall of the hidden positives."""
 
-    heads: HeadCounts
+    heads: FlaggedCounts
     name: str
     level: float
 

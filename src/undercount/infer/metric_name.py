@@ -72,7 +72,7 @@ class MetricName:
         """Whether it was said where the metric is read, or the whole curve is enough."""
         return self.metric in SWEPT_AREAS or self.threshold is not None or self.top is not None
 
-    def refuse_elsewhere(self, known: Sequence[str]) -> None:
+    def check_top_metric(self, known: Sequence[str]) -> None:
         """Refuse a metric that is not read of the highest rows without a threshold."""
         if self.metric not in known:
             raise InputError(

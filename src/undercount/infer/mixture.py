@@ -188,7 +188,7 @@ def mixture_curve(
         )
     points = _recovered(counts, _mixing_of(counts, shares), clean=clean)
     if clean:
-        _refuse_misfit(counts, shares, points.area)
+        _check_area_possible(counts, shares, points.area)
         return _cleaned(counts, points, monotone)
     threshold = np.append(np.inf, counts.score)
     merged = np.append(False, counts.merged) if counts.compact else None
@@ -315,7 +315,7 @@ def recovered_rates(
     return mixing.rates(labelled_rate, unlabeled_rate, 0.0)
 
 
-def _refuse_misfit(counts: ScoreCounts, shares: Shares, area: float) -> None:
+def _check_area_possible(counts: ScoreCounts, shares: Shares, area: float) -> None:
     """Raise if eq. 4 leaves [0, 1] by more than the chance of the sample explains.
 
     `area` is that of labelled against unlabeled rows.

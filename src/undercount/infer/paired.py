@@ -30,7 +30,7 @@ from undercount.infer.flagged_rows import (
     count_flags,
     weigh_flags,
 )
-from undercount.infer.heads import HeadCounts, head_spread
+from undercount.infer.heads import FlaggedCounts, head_spread
 from undercount.infer.mixture import LABELLED, ROW_KINDS, MixtureDesign
 from undercount.infer.paired_precision import (
     MIN_JACKKNIFE_LABELS,
@@ -583,11 +583,11 @@ class ModelPairs:
 
     def _known_influence(self, model: int, cut: int) -> Influence:
         if (model, cut) not in self._influences:
-            heads = HeadCounts(self.models[model].heads[cut], self.design)
+            heads = FlaggedCounts(self.models[model].heads[cut], self.design)
             self._influences[model, cut] = self._flag_influence(heads, self.models[model].cuts[cut])
         return self._influences[model, cut]
 
-    def _flag_influence(self, heads: HeadCounts, cut: Cut) -> Influence:
+    def _flag_influence(self, heads: FlaggedCounts, cut: Cut) -> Influence:
         """Return what a flagged row adds; with as many rows flagged as there may be, others leave.
 
         If the flagged share r is fixed, one more row above the cut moves the cut up past others,

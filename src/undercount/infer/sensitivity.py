@@ -18,7 +18,7 @@ from undercount.errors import (
     real_number,
 )
 from undercount.infer.area_gradients import average_precisions, unbiased_average_precision
-from undercount.infer.heads import HeadCounts, top_heads
+from undercount.infer.heads import FlaggedCounts, top_heads
 from undercount.infer.labelling_bias import BIASED_AREAS, bias_ends, largest_bias
 from undercount.infer.mixture import Target, design_of, mixture_curve
 from undercount.metric_facts import FACTS
@@ -51,7 +51,7 @@ def metric_value(
     if top is not None or metric in PARAMETRIC or at_threshold:
         design = design_of(counts, shares, shares.sampling, "dataset")
         heads = (
-            HeadCounts.at(counts, design, math.nan if threshold is None else threshold)
+            FlaggedCounts.at(counts, design, math.nan if threshold is None else threshold)
             if top is None
             else top_heads(counts, design, top)
         )

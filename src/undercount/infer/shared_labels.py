@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from undercount.curve import FloatArray
-from undercount.infer.heads import HeadCounts
+from undercount.infer.heads import FlaggedCounts
 from undercount.infer.mixture import LABELLED, UNLABELED
 
 # Shares nearer to 0 or 1 have no log odds that an error could be told on.
@@ -54,7 +54,7 @@ class SharedLabels:
 
     @classmethod
     def of(
-        cls, heads: HeadCounts, metric: str, parts: Sequence[LabelPart | None], quantile: float
+        cls, heads: FlaggedCounts, metric: str, parts: Sequence[LabelPart | None], quantile: float
     ) -> "SharedLabels":
         """Look at one threshold of one set of rows, or of as many as there are parts.
 
@@ -76,7 +76,7 @@ class SharedLabels:
             moved[LABELLED] += by_label
             moved[UNLABELED] -= by_label  # as many rows are flagged
             there = replace(design, given="unlabeled_prevalence", value=expit(place + by_share))
-            return HeadCounts(moved, there).point.metric(metric)
+            return FlaggedCounts(moved, there).point.metric(metric)
 
         slope = (at(LOG_ODDS_STEP, 0.0) - at(-LOG_ODDS_STEP, 0.0)) / (2 * LOG_ODDS_STEP)
         way = np.sign(slope) * np.sign(at(0.0, HALF_A_ROW) - at(0.0, -HALF_A_ROW))

@@ -16,7 +16,7 @@ from undercount.estimate import Estimate
 from undercount.infer.clusters import KIND_LABELS
 from undercount.infer.difference import Difference
 from undercount.infer.flagged_rows import Cut, KindScores
-from undercount.infer.heads import ranked_rows, refuse_one_as_share
+from undercount.infer.heads import check_top_size, ranked_rows
 from undercount.infer.mixture import LABELLED, NEGATIVE, UNLABELED, MixtureDesign
 from undercount.infer.paired import ModelRows
 from undercount.infer.scored_rows import ScoredRows
@@ -132,7 +132,7 @@ def workload_size(top: Any, counts: ScoreCounts, design: MixtureDesign) -> float
         return float(min(labelled, max(total // 2, 1)))
     if isinstance(top, bool) or not isinstance(top, int | float | np.number):
         raise InputError(f"{named('top')} must be one number of rows; got {top!r}")
-    refuse_one_as_share(top)
+    check_top_size(top)
     if 0 < top < 1:
         return max(float(top) * total, 1.0)
     if not 0 < top <= total:

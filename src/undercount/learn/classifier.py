@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from undercount.count.arrays import refuse_other_order
+from undercount.count.arrays import check_row_order
 from undercount.curve import FloatArray
 from undercount.errors import InputError, check_choice
 from undercount.learn.basis import (
@@ -90,7 +90,7 @@ class PairwiseClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         check_parameters(self)
-        refuse_other_order(X=X, y=y, sample_weight=sample_weight)
+        check_row_order(X=X, y=y, sample_weight=sample_weight)
         X = check_features(self, X, reset=True)
         self.classes_, labelled = read_classes(y, X.shape[0])
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transf
 import numpy as np
 from scipy.special import ndtri
 
-from undercount.count.arrays import refuse_other_order
+from undercount.count.arrays import check_row_order
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, check_choice, named
@@ -357,7 +357,7 @@ class FeatureEstimator(PrevalenceEstimator):
         self
         """
         self._check_parameters()
-        refuse_other_order(y=y, X=X)
+        check_row_order(y=y, X=X)
         features = as_matrix(X)
         is_positive, is_unlabeled = label_masks(y, len(features), unlabeled=unlabeled)
         labelled, rest = features[is_positive], features[is_unlabeled]

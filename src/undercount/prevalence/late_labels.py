@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from undercount.count.arrays import refuse_other_order
+from undercount.count.arrays import check_row_order
 from undercount.curve import FloatArray
 from undercount.errors import InputError, SmallSampleWarning, named, real_number, warn
 from undercount.estimate import Interval
@@ -16,7 +16,7 @@ from undercount.prevalence.base import Fitted, PrevalenceEstimator
 from undercount.prevalence.delay_tail import DelayTail
 from undercount.prevalence.delays import DelayDistribution, read_days
 from undercount.prevalence.fair_scores import ScoreTest, compare_delays
-from undercount.prevalence.lone_date import refuse_lone_date
+from undercount.prevalence.lone_date import check_lone_date
 
 # Rows whose label would have arrived with less chance than this say nothing of their positives.
 LEAST_CHANCE = 0.2
@@ -317,7 +317,7 @@ class DatedRows:
     @classmethod
     def of(cls, observed: Any, found: Any, until: Any = None) -> "DatedRows":
         """Read dates; labels after the last day have not arrived."""
-        refuse_other_order(observed=observed, found=found)
+        check_row_order(observed=observed, found=found)
         rows, labels = read_days(observed, "observed"), read_days(found, "found")
         if len(rows) != len(labels):
             raise InputError(
@@ -349,7 +349,7 @@ class DatedRows:
                 argument="found",
             )
         if until is None:
-            refuse_lone_date(rows, labels)
+            check_lone_date(rows, labels)
         return cls(rows, labels, end)
 
 

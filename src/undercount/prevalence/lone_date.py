@@ -20,17 +20,17 @@ LONE_TIMES, AFTER_ROWS = 3, 10
 NO_PACE = 5 * 365.25
 
 
-def refuse_lone_date(rows: FloatArray, labels: FloatArray) -> None:
+def check_lone_date(rows: FloatArray, labels: FloatArray) -> None:
     """Raise if very few rows have a date, their own or their label's, long after all others.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from undercount.prevalence.lone_date import refuse_lone_date
+    >>> from undercount.prevalence.lone_date import check_lone_date
     >>> days, labels = np.arange(365.0), np.full(365, np.nan)
-    >>> refuse_lone_date(days, labels)
+    >>> check_lone_date(days, labels)
     >>> days[7] = 700.0
-    >>> refuse_lone_date(days, labels)
+    >>> check_lone_date(days, labels)
     Traceback (most recent call last):
     ...
     undercount.errors.InputError: observed must not hold a date long after all others ...

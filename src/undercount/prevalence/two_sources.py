@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy.special import ndtri
 
-from undercount.count.arrays import read_labels, refuse_other_order
+from undercount.count.arrays import check_row_order, read_labels
 from undercount.errors import InputError, MisfitWarning, SmallSampleWarning, warn
 from undercount.estimate import Estimate, Interval
 from undercount.prevalence.base import Fitted, PrevalenceEstimator
@@ -89,7 +89,7 @@ class TwoSources(PrevalenceEstimator):
         first, second : array-like
             One value a row, of the same rows.
         """
-        refuse_other_order(first=first, second=second)
+        check_row_order(first=first, second=second)
         hits = [_found(source) for source in (first, second)]
         if len(hits[0]) != len(hits[1]):
             raise InputError(

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
-from undercount.assume.base import Assumption, Pairing, Recovery, Wanted
+from undercount.assume.base import Assumption, Pairing, Recovery, ReportOptions
 from undercount.assume.builder import assumption_of
 from undercount.checks.percentages import percents_beside
-from undercount.count.arrays import refuse_other_order
+from undercount.count.arrays import check_row_order
 from undercount.count.columns import backend_of, is_frame, make_frame, take_columns
 from undercount.count.tensors import rows_to_host
 from undercount.counts import ScoreCounts
@@ -547,7 +547,7 @@ def compare(
     if rank_by is not None:
         check_name("rank_by", rank_by)
     level = check_confidence_level(confidence_level)
-    wanted = Wanted(target, level, None, metrics, random_state, progress)
+    wanted = ReportOptions(target, level, None, metrics, random_state, progress)
     assumption = assumption_of(
         assume,
         prevalence=prevalence,
@@ -561,7 +561,7 @@ def compare(
         assumption = assumption.with_columns(columns)
     _check_comparable(assumption)
     thresholds, first_score = _thresholds(threshold, scores), next(iter(scores.values()))
-    refuse_other_order(y=y, score=first_score, cluster=cluster, **columns)
+    check_row_order(y=y, score=first_score, cluster=cluster, **columns)
     at_top = rank_by in PAIRED_POINTS and not assumption.apart
     thresholds = thresholds or _top_thresholds(
         top if at_top else None, y, scores, unlabeled, sample_weight
@@ -589,7 +589,7 @@ class ModelQuestion:
     top: Any
     rank_by: str | None
     deploy_prevalence: Any
-    wanted: Wanted
+    wanted: ReportOptions
 
     def compare_recoveries(self, recoveries: Mapping[str, Recovery]) -> Comparison:
         """Evaluate each model, and put them side by side."""

@@ -91,7 +91,7 @@ def _ask(name: str, method: Any, counts: ScoreCounts) -> EstimatorRow:
     return EstimatorRow(name, method.unlabeled_prevalence_, low, high, bound, seconds, note)
 
 
-def refuse_unanswered(rows: Sequence[EstimatorRow], name: str = "") -> None:
+def check_any_answer(rows: Sequence[EstimatorRow], name: str = "") -> None:
     """Raise if no method has an answer: the one reason, or each with its methods."""
     if any(row.value is not None for row in rows):
         return

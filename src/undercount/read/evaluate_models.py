@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from undercount.assume.base import Assumption, Recovery, Wanted
+from undercount.assume.base import Assumption, Recovery, ReportOptions
 from undercount.assume.builder import assumption_of
 from undercount.checks.checklist import looks_leaked, spoken
 from undercount.errors import (
@@ -37,7 +37,7 @@ def check_metrics(metrics: Sequence[str]) -> None:
 
 def evaluate_models(
     models: Mapping[str, ScoredRows],
-    wanted: Wanted = Wanted(),  # noqa: B008 - nothing can change it
+    wanted: ReportOptions = ReportOptions(),  # noqa: B008 - nothing can change it
     assume: Assumption | None = None,
 ) -> dict[str, Evaluation]:
     """Evaluate models on the same rows, which have one share of hidden positives.
@@ -46,7 +46,7 @@ def evaluate_models(
     ----------
     models : mapping
         Name of each model → its rows.
-    wanted : Wanted
+    wanted : ReportOptions
         What is asked of every model.
     assume : Assumption, optional
         How the labels came about; None: at random, their share estimated.
@@ -58,7 +58,7 @@ def evaluate_models(
     return {name: make_whole(name, recovery, wanted) for name, recovery in recoveries.items()}
 
 
-def check_wanted(wanted: Wanted) -> None:
+def check_wanted(wanted: ReportOptions) -> None:
     """Raise where what is asked of every model cannot be asked."""
     check_confidence_level(wanted.confidence_level)
     if wanted.metrics is not None:
@@ -67,14 +67,14 @@ def check_wanted(wanted: Wanted) -> None:
         check_choice("target", wanted.target, TARGETS)
 
 
-def make_bare(name: str, recovery: Recovery, wanted: Wanted) -> Evaluation:
+def make_bare(name: str, recovery: Recovery, wanted: ReportOptions) -> Evaluation:
     """Put together what is known, without table and checks."""
     used = recovery.used
     seed, backend = wanted.random_state, used.backend
     return Evaluation(recovery, (), (), name, used.threshold, random_state=seed, backend=backend)
 
 
-def make_whole(name: str, recovery: Recovery, wanted: Wanted) -> Evaluation:
+def make_whole(name: str, recovery: Recovery, wanted: ReportOptions) -> Evaluation:
     """Make the table of one model, then its checks."""
     evaluation = make_bare(name, recovery, wanted)
     with collect_warnings() as warned:  # they become checks
@@ -107,7 +107,7 @@ def split_several(argument: str, given: Any) -> tuple[Any, tuple[float, ...]]:
     return given[0], tuple(read(value) for value in given[1:])
 
 
-def _further_rows(made: Evaluation, wanted: Wanted) -> list[MetricRow]:
+def _further_rows(made: Evaluation, wanted: ReportOptions) -> list[MetricRow]:
     """Return the metrics of the table at further thresholds."""
     metrics: Sequence[str] = POINT_METRICS
     if wanted.metrics is not None:
@@ -120,7 +120,7 @@ def _further_rows(made: Evaluation, wanted: Wanted) -> list[MetricRow]:
     ]
 
 
-def _rows(made: Evaluation, wanted: Wanted) -> tuple[MetricRow, ...]:
+def _rows(made: Evaluation, wanted: ReportOptions) -> tuple[MetricRow, ...]:
     """Make the table; what is wrong with the shares is said as people say it."""
     try:
         if wanted.metrics is None:

@@ -362,7 +362,7 @@ class Evaluation:
         rows: list[MetricRow] = []
         for name in map(parse_metric, metrics):
             if top is not None and self.threshold is None and not name.placed:
-                name.refuse_elsewhere(TOP_METRICS)
+                name.check_top_metric(TOP_METRICS)
                 continue
             if name.top is not None:
                 rows += self._top_rows(name.top, [m for m in TOP_METRICS if m == name.metric])

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from undercount.assume.base import Assumption, Wanted
-from undercount.count.arrays import refuse_other_order
+from undercount.assume.base import Assumption, ReportOptions
+from undercount.count.arrays import check_row_order
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named
@@ -73,7 +73,7 @@ def monitor_periods(
     question: MonitorQuestion,
 ) -> PeriodMonitoring:
     """Evaluate each period as a segment; look for a change where labels of single rows tell it."""
-    wanted = Wanted("population", question.confidence_level, metrics=list(MONITORED_METRICS))
+    wanted = ReportOptions("population", question.confidence_level, metrics=list(MONITORED_METRICS))
     days = None
     if isinstance(score, Mapping):
         model, segmentation = _take_counts(score, question)
@@ -141,7 +141,7 @@ def _count_rows(
                 "has a label or none",
                 argument=argument,
             )
-    refuse_other_order(score=score, observed=observed, label=label, **assume.columns)
+    check_row_order(score=score, observed=observed, label=label, **assume.columns)
     days = read_days(observed, "observed")
     compact = not assume.every_score
     model = count_model(
@@ -177,7 +177,7 @@ def _period_row(row: SegmentRow, threshold: float) -> PeriodRow:
 
 
 def _baseline_precision(
-    model: ScoredRows, base: BoolArray, assume: Assumption, wanted: Wanted
+    model: ScoredRows, base: BoolArray, assume: Assumption, wanted: ReportOptions
 ) -> Estimate:
     """Estimate the precision of the periods of the baseline together."""
     halves = RowSegmentation(np.where(base, "baseline", "later"), "part")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import metrics
 
-from undercount.assume.base import Assumption, Wanted
+from undercount.assume.base import Assumption, ReportOptions
 from undercount.assume.builder import assumption_of, random_labels_of
 from undercount.assume.random_labels.assumption import RandomLabels
 from undercount.checks.labelled_chance import EVEN_CHANCE, warn_words
@@ -270,7 +270,7 @@ def _score_rows(
     if labels.dtype.kind in "OUS":
         labels = y_true = _read_numbers(labels)
     unlabeled = _unlabeled_value(labels) if unlabeled is None else unlabeled
-    _refuse_lone_fold(labels)
+    _check_lone_fold(labels)
     warn_of_order(y_true, labels == 1)
     counts = ScoreCounts.from_rows(
         y_true,
@@ -306,7 +306,7 @@ def _value_of_fold(rows: ScoredRows, at: MetricAt, assume: Assumption) -> float:
     """Return the value of a metric of a fold under an assumption that says nothing of rows."""
     with collect_warnings(MisfitWarning, SmallSampleWarning):  # a fold is small
         assume.check_rows(rows)
-        (recovery,) = assume.recover({"": rows}, Wanted()).values()
+        (recovery,) = assume.recover({"": rows}, ReportOptions()).values()
         return recovery.estimate(at).value
 
 
@@ -332,7 +332,7 @@ def _unlabeled_value(labels: NDArray[Any]) -> float:
     return -1.0 if (labels == -1).any() else 0.0
 
 
-def _refuse_lone_fold(labels: NDArray[Any]) -> None:
+def _check_lone_fold(labels: NDArray[Any]) -> None:
     """Say what to do about folds without a labelled or without another row."""
     if (labels == 1).any() and not (labels == 1).all():
         return

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 
-from undercount.assume.base import Wanted
+from undercount.assume.base import ReportOptions
 from undercount.assume.segments import SegmentDoubt
 from undercount.counts import ScoreCounts
 from undercount.errors import CODES, NOT_IDENTIFIED, Check, InputError, collect_warnings
@@ -57,7 +57,7 @@ class SegmentRow:
     note: str = ""
 
 
-def segment_metrics(wanted: Wanted, threshold: float | None) -> Sequence[str]:
+def segment_metrics(wanted: ReportOptions, threshold: float | None) -> Sequence[str]:
     """Return the metrics of the table: those asked for, or the few that a line has room for.
 
     Those at further thresholds and of the highest rows follow; metrics without a place of their

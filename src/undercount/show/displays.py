@@ -18,7 +18,7 @@ from undercount.curve import CurveBounds, FloatArray, OperatingCurve
 from undercount.errors import NOT_IDENTIFIED, InputError, collect_warnings
 from undercount.estimate import Estimate
 from undercount.infer.decisions import cost_weight
-from undercount.infer.heads import HeadCounts, two_sided_z, wilson_share
+from undercount.infer.heads import FlaggedCounts, two_sided_z, wilson_share
 from undercount.infer.labelled import labelled_curve, naive_curve
 from undercount.infer.mixture import design_of, mixture_curve, recovered_rates
 from undercount.infer.scored_rows import RecountableRows
@@ -534,9 +534,9 @@ class DecisionDisplay(ColumnsDisplay):
         positive, negative, unlabeled = counts.cumulative()
         heads = np.stack([kind[places] for kind in (positive, unlabeled, negative)])
 
-        def rates(share: float) -> HeadCounts:
+        def rates(share: float) -> FlaggedCounts:
             moved = shares.exact(float(shares.clip(share)))
-            return HeadCounts(heads, design_of(counts, moved, shares.sampling, target))
+            return FlaggedCounts(heads, design_of(counts, moved, shares.sampling, target))
 
         heads_here = rates(shares.unlabeled_prevalence)
         value, low, high = threshold_interval(
@@ -740,7 +740,7 @@ class HistogramDisplay(ColumnsDisplay):
         cls, counts: ScoreCounts, shares: Shares
     ) -> tuple[dict[str, FloatArray], dict[str, float]]:
         """Count in equal-width bins of the finite scores."""
-        _refuse_merged(counts, "a histogram")
+        _check_cells_apart(counts, "a histogram")
         kinds = {"labelled": counts.positive, "unlabeled": counts.unlabeled}
         columns, edges = _binned(counts, kinds)
         _, columns["negative"] = recovered_rates(columns["labelled"], columns["unlabeled"], shares)
@@ -756,7 +756,7 @@ class HistogramDisplay(ColumnsDisplay):
         if not evaluation.basis.determined_by:
             made = cls.from_counts(counts, evaluation.shares, name=evaluation.name)
             return cls._without_values(made, "negative") if evaluation.unknowns.range_only else made
-        _refuse_merged(counts, "a histogram")
+        _check_cells_apart(counts, "a histogram")
         kinds = {"labelled": counts.positive, "unlabeled": counts.unlabeled}
         kinds["negative"] = evaluation.recovery.negatives(counts)
         columns, edges = _binned(counts, kinds)
@@ -862,7 +862,7 @@ class CalibrationDisplay(ColumnsDisplay):
     @classmethod
     def _groups(cls, counts: ScoreCounts, shares: Shares, level: float) -> dict[str, FloatArray]:
         """Count in groups of about equal numbers of rows."""
-        _refuse_merged(counts, "calibration")
+        _check_cells_apart(counts, "calibration")
         counts.require("positive", "unlabeled")
         rows = counts.positive + counts.negative + counts.unlabeled
         middle = (np.cumsum(rows) - rows / 2) / rows.sum()
@@ -961,7 +961,7 @@ def _rate_limits(rate: FloatArray, trials: Any, z: float) -> tuple[FloatArray, F
     return np.where(few, np.minimum(low, poisson), low), high
 
 
-def _refuse_merged(counts: ScoreCounts, what: str) -> None:
+def _check_cells_apart(counts: ScoreCounts, what: str) -> None:
     """Raise if cells stand for several scores, whose places are lost."""
     if counts.compact:
         raise InputError(

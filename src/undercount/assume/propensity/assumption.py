@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from undercount.assume.base import Assumption, LabelDates, Wanted
+from undercount.assume.base import Assumption, LabelDates, ReportOptions
 from undercount.assume.propensity.chances import Chances
 from undercount.assume.propensity.recovery import ChancesRecovery
 from undercount.assume.standing.recovery import shares_told
@@ -74,7 +74,7 @@ class LabelPropensity(Assumption):
         return hasattr(self.chance, "fit")
 
     def recover(
-        self, models: Mapping[str, ScoredRows], wanted: Wanted
+        self, models: Mapping[str, ScoredRows], wanted: ReportOptions
     ) -> dict[str, ChancesRecovery]:
         """Find the chances, which belong to the rows, once for all models."""
         (first, model), *others = models.items()
@@ -176,7 +176,7 @@ class DelayedLabels(Assumption):
         return estimator.fit(self.observed, self.found, until=self.until)
 
     def recover(
-        self, models: Mapping[str, ScoredRows], wanted: Wanted
+        self, models: Mapping[str, ScoredRows], wanted: ReportOptions
     ) -> dict[str, ChancesRecovery]:
         """Take the rows old enough, with the chance that their labels have arrived."""
         about: dict[str, Any] = {"target": wanted.target or "dataset"}
@@ -213,7 +213,7 @@ class DelayedLabels(Assumption):
 
 
 def recover_chances(
-    models: Mapping[str, ScoredRows], chances: Mapping[str, Chances], wanted: Wanted
+    models: Mapping[str, ScoredRows], chances: Mapping[str, Chances], wanted: ReportOptions
 ) -> dict[str, ChancesRecovery]:
     """Put rows beside their chances, which tell the share of hidden positives."""
     target, level = wanted.target or "dataset", wanted.confidence_level

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from undercount.assume.standing.labels import StandingLabels
-from undercount.count.arrays import read_floats, read_labels, read_scores, refuse_other_order
+from undercount.count.arrays import check_row_order, read_floats, read_labels, read_scores
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import CODES, Check, InputError, named
@@ -104,11 +104,11 @@ def fit_chances(
         clone(classifier), columns, looked, cv=folds, method="predict_proba"
     )
     chance = np.asarray(chances[:, 1], dtype=float)
-    _refuse_zeros(chance, labels)
+    _check_possible_labels(chance, labels)
     return chance
 
 
-def _refuse_zeros(chance: FloatArray, labels: NDArray[Any]) -> None:
+def _check_possible_labels(chance: FloatArray, labels: NDArray[Any]) -> None:
     """Refuse a classifier that calls impossible what happened; the rows are not at fault."""
     impossible = np.flatnonzero((labels == 1) & (chance <= 0))
     if impossible.size:
@@ -157,7 +157,7 @@ class Chances(StandingLabels):
         """Read rows and chances; a classifier is fitted on `covariates`."""
         unlabeled, covariates = options.pop("unlabeled", None), options.pop("covariates", None)
         random_state = options.pop("random_state", 0)
-        refuse_other_order(y=y, score=score, chance=propensity, covariates=covariates)
+        check_row_order(y=y, score=score, chance=propensity, covariates=covariates)
         labels, scores = np.asarray(read_labels(y, unlabeled)), np.asarray(read_scores(score))
         if isinstance(propensity, LateLabels):
             chance = propensity.chance_[propensity.usable_]

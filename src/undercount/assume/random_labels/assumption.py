@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from undercount.assume.base import Assumption, ShareSource, Unknowns, Wanted
+from undercount.assume.base import Assumption, ReportOptions, ShareSource, Unknowns
 from undercount.assume.random_labels.hidden_share import ShareLimits, shared_share
 from undercount.assume.random_labels.recovery import RandomLabelsRecovery
 from undercount.assume.random_labels.segments.given import labels_of_all
@@ -152,7 +152,7 @@ class RandomLabels(Assumption):
             )
 
     def recover(
-        self, models: Mapping[str, ScoredRows], wanted: Wanted
+        self, models: Mapping[str, ScoredRows], wanted: ReportOptions
     ) -> dict[str, RandomLabelsRecovery]:
         """Take the share that was given, or estimate one for all models."""
         check_choice("sampling", self.sampling, SAMPLINGS)
@@ -170,7 +170,10 @@ class RandomLabels(Assumption):
         }
 
     def find_shares(
-        self, models: Mapping[str, ScoreCounts], wanted: Wanted, limits: ShareLimits | None = None
+        self,
+        models: Mapping[str, ScoreCounts],
+        wanted: ReportOptions,
+        limits: ShareLimits | None = None,
     ) -> dict[str, Unknowns]:
         """Take the share that was given, or estimate one for all models; see `shared_share`."""
         return shared_share(
@@ -188,7 +191,7 @@ class RandomLabels(Assumption):
         )
 
     def recover_segments(
-        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: Wanted
+        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: ReportOptions
     ) -> SegmentRecoveries:
         """Share out what is known of all rows, or pool what segments say of their shares."""
         parts = {name: segmentation.split(name, model) for name, model in models.items()}
@@ -279,14 +282,14 @@ class TwoSources(Assumption):
         return self.labels.every_score
 
     def recover(
-        self, models: Mapping[str, ScoredRows], wanted: Wanted
+        self, models: Mapping[str, ScoredRows], wanted: ReportOptions
     ) -> dict[str, RandomLabelsRecovery]:
         """Take the share that the two sources tell."""
         self._check_labels(models)
         return self.labels.recover(models, wanted)
 
     def recover_segments(
-        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: Wanted
+        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: ReportOptions
     ) -> SegmentRecoveries:
         """Share out what the two sources tell."""
         self._check_labels(models)

@@ -26,7 +26,7 @@ from undercount.infer.difference import (
     better_chance,
     holm_adjusted,
 )
-from undercount.infer.heads import HeadCounts, RatePoint
+from undercount.infer.heads import FlaggedCounts, RatePoint
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.mixture import design_of
 from undercount.infer.paired import ModelPairs, ModelRows
@@ -114,7 +114,7 @@ class Model:
             if shares is not None:
                 heads = np.repeat(heads[:, np.newaxis], len(shares), axis=1)
                 design = replace(design, given="unlabeled_prevalence", value=shares)
-            self._points[key] = HeadCounts(heads, design).point
+            self._points[key] = FlaggedCounts(heads, design).point
         return self._points[key]
 
     def cluster_parts(self, metric: str, cut: int | None) -> list[FloatArray]:

@@ -32,7 +32,7 @@ from undercount.errors import (
 from undercount.estimate import Estimate
 from undercount.infer.area_gradients import unbiased_average_precision
 from undercount.infer.area_intervals import area_estimate
-from undercount.infer.heads import HeadCounts, head_spread
+from undercount.infer.heads import FlaggedCounts, head_spread
 from undercount.infer.mixture import (
     LABELLED,
     MISFIT_ERRORS,
@@ -56,7 +56,7 @@ from undercount.prevalence.consensus.doubts import Doubt, find_doubt
 from undercount.prevalence.low_end import SCORES_ALONE, lower_end
 from undercount.prevalence.two_sources import GIVEN_DEPENDENCE, INDEPENDENT_SOURCES
 from undercount.prevalence.upper_bound import area_bound, effective_sizes, upper_bound
-from undercount.shares import Sampling, Shares, read_shares, refuse_other_purity
+from undercount.shares import Sampling, Shares, check_purity_of, read_shares
 
 Models: TypeAlias = Mapping[str, ScoreCounts]
 # Chosen by coverage in simulations (tests/validity/test_pipeline_coverage.py): resampling shows
@@ -318,7 +318,7 @@ def _estimate(
     counts, purity = fit.models[name], fit.purity
     with collect_warnings() as warned:  # they become checks
         fitted = _fitted(fit, counts, estimator)
-    refuse_other_purity(fitted, purity)
+    check_purity_of(fitted, purity)
     if len(fit.models) > 1 and counts.auc("positive", "unlabeled") >= LEAKED:
         warned.append(_leaked(name))
     own = fitted.estimate()
@@ -548,7 +548,7 @@ def _fits(counts: ScoreCounts, knots: Any, shares: Shares, target: Target) -> bo
 
 def rates_fit(knots: Any, design: MixtureDesign) -> bool:
     """Whether rates leave [0, 1] by no more than the chance of the sample explains."""
-    heads = HeadCounts(knots, design)
+    heads = FlaggedCounts(knots, design)
     point = heads.point
     for name in ("fpr",) if design.pure else ("fpr", "tpr"):
         rate = getattr(point, name)
@@ -556,7 +556,7 @@ def rates_fit(knots: Any, design: MixtureDesign) -> bool:
         out = beyond > RATE_TOLERANCE
         if not out.any():
             continue
-        error = np.sqrt(head_spread(HeadCounts(knots[:, out], design), name).variance)
+        error = np.sqrt(head_spread(FlaggedCounts(knots[:, out], design), name).variance)
         if np.any(beyond[out] > MISFIT_ERRORS * error):
             return False
     return True

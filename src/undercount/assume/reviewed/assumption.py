@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, cast
 
-from undercount.assume.base import Assumption, Recovery, Wanted
+from undercount.assume.base import Assumption, Recovery, ReportOptions
 from undercount.assume.reviewed.answers import Labels, ReviewAnswers
 from undercount.assume.reviewed.differences import plan_model
 from undercount.assume.reviewed.recovery import AuditedRecovery, ReviewedRecovery, known_by_verdicts
@@ -93,7 +93,7 @@ class Reviewed(Assumption):
         return list(reviewed_knots(scores, reviews))
 
     def recover(
-        self, models: Mapping[str, ScoredRows], wanted: Wanted
+        self, models: Mapping[str, ScoredRows], wanted: ReportOptions
     ) -> dict[str, ReviewedRecovery]:
         """Read the reviews by each model."""
         check_choice("sampling", self.sampling, SAMPLINGS)
@@ -131,7 +131,7 @@ class Reviewed(Assumption):
         return cross_models(plan, planned, models)
 
     def recover_segments(
-        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: Wanted
+        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: ReportOptions
     ) -> SegmentRecoveries:
         """Take the verdicts of each segment; models share them there as in all rows."""
         found = super().recover_segments(models, segmentation, wanted)
@@ -219,7 +219,7 @@ class RandomAudit(Assumption):
         return True
 
     def recover(
-        self, models: Mapping[str, ScoredRows], wanted: Wanted
+        self, models: Mapping[str, ScoredRows], wanted: ReportOptions
     ) -> dict[str, ReviewedRecovery]:
         """Read the known rows of each model as an audit of all."""
         for model in models.values():

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.base import Assumption, RecountsEveryScore, Recovery, Wanted
+from undercount.assume.base import Assumption, RecountsEveryScore, Recovery, ReportOptions
 from undercount.assume.segments import SegmentRecoveries, require_place
 from undercount.assume.selection.binary_regression import LINKS
 from undercount.assume.selection.fit import LATENT, fit_scales
@@ -196,14 +196,14 @@ class SelectedLabels(Assumption):
         return replace(self, **columns)
 
     def recover_segments(
-        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: Wanted
+        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: ReportOptions
     ) -> SegmentRecoveries:
         """Fit each segment by itself, all models on the same rows."""
         found = super().recover_segments(models, segmentation, wanted)
         return SelectedSegments(found.whole, found.parts, self, wanted)
 
     def recover(
-        self, models: Mapping[str, ScoredRows], wanted: Wanted
+        self, models: Mapping[str, ScoredRows], wanted: ReportOptions
     ) -> dict[str, SelectedRecovery]:
         """Fit who was looked at, and the class, on the rows of each model."""
         fitted = {
@@ -259,12 +259,12 @@ class SelectedLabels(Assumption):
         """
         level = check_confidence_level(confidence_level)
         rows = count_model(y, score, unlabeled, sample_weight, None, compact=False)
-        return self.fit_rows(rows, Wanted(confidence_level=level, random_state=random_state))
+        return self.fit_rows(rows, ReportOptions(confidence_level=level, random_state=random_state))
 
     def fit_rows(
         self,
         rows: ScoredRows,
-        wanted: Wanted,
+        wanted: ReportOptions,
         beside: Mapping[str, FloatArray] | None = None,
         *,
         row_by_row: bool = False,
@@ -274,7 +274,7 @@ class SelectedLabels(Assumption):
         Parameters
         ----------
         rows : ScoredRows
-        wanted : Wanted
+        wanted : ReportOptions
         beside : mapping, optional
             Scores of other models that may have chosen the rows too.
         row_by_row : bool
@@ -370,7 +370,7 @@ class SelectedSegments(SegmentRecoveries):
     """Segments that are fitted by themselves: what a score means may differ between them."""
 
     assumption: SelectedLabels
-    wanted: Wanted
+    wanted: ReportOptions
 
     def recover(self, segment: Hashable, target: Target) -> dict[str, Recovery]:
         """Fit the rows of one segment under each model."""

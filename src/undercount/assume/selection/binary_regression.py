@@ -191,11 +191,11 @@ def fit_binary(
     first = np.zeros(design.shape[1]) if start is None else start
     point, here, converged = maximise(expand, first)
     what = f"a {link.name} of {what}"
-    _refuse_separation(design @ point, outcome, converged=converged, what=what)
+    _check_separation(design @ point, outcome, converged=converged, what=what)
     return BinaryFit(link, point, here.hessian, here.value)
 
 
-def _refuse_separation(
+def _check_separation(
     predictor: FloatArray, outcome: FloatArray, *, converged: bool, what: str
 ) -> None:
     """Raise if the coefficients ran away to infinity."""

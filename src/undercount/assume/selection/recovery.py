@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.base import Basis, NaiveWords, Pairing, Recovery, Unknowns, Wanted
+from undercount.assume.base import Basis, NaiveWords, Pairing, Recovery, ReportOptions, Unknowns
 from undercount.assume.random_labels.recovery import threshold_checks
 from undercount.assume.selection.differences import gain_of, selected_differences
 from undercount.assume.selection.model import SelectedModel
@@ -229,7 +229,7 @@ class SelectedRecovery(Recovery):
 
     def take(self, used: ScoredRows, place: NDArray[np.intp], target: Target) -> "SelectedRecovery":
         """Fit some of the rows by themselves: what a score means may differ between them."""
-        wanted = Wanted(target, self.confidence_level, random_state=self.model.random_state)
+        wanted = ReportOptions(target, self.confidence_level, random_state=self.model.random_state)
         (part,) = self.assumption.part(place).recover({"": used}, wanted).values()
         return part
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from undercount.assume.base import Assumption, Wanted
+from undercount.assume.base import Assumption, ReportOptions
 from undercount.assume.builder import assumption_of, random_labels_of
 from undercount.assume.random_labels.hidden_share import shared_share
 from undercount.checks.flagged import warn_rounding
-from undercount.count.arrays import read_labels, read_scores, read_weights, refuse_other_order
+from undercount.count.arrays import check_row_order, read_labels, read_scores, read_weights
 from undercount.count.knots import knots_at
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, check_choice, named, real_number, warn
@@ -204,7 +204,7 @@ class MetricInput:
         """Return the rows by cluster, if they come in clusters."""
         if self.cluster is None:
             return None
-        refuse_other_order(y=self.y, score=self.score, cluster=self.cluster)
+        check_row_order(y=self.y, score=self.score, cluster=self.cluster)
         labels, scores = read_labels(self.y, self.unlabeled), np.asarray(read_scores(self.score))
         weights = self.sample_weight
         return ClusterRows.of(
@@ -224,12 +224,12 @@ class MetricInput:
                     argument=name,
                 )
         columns = assumption.columns
-        refuse_other_order(y=self.y, score=self.score, cluster=self.cluster, **columns)
+        check_row_order(y=self.y, score=self.score, cluster=self.cluster, **columns)
         rows = self.unlabeled, self.sample_weight, at.threshold, assumption.knots
         compact = not assumption.every_score and at.metric not in LOSSES
         model = count_model(self.y, self.score, *rows, compact=compact).with_clusters(self.cluster)
         assumption.check_rows(model)
-        wanted = Wanted(self.target, check_confidence_level(self.confidence_level))
+        wanted = ReportOptions(self.target, check_confidence_level(self.confidence_level))
         (recovery,) = assumption.recover({"score": model}, wanted).values()
         return recovery.estimate(at)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scipy.special import ndtri
 
-from undercount.assume.base import Unknowns, Wanted
+from undercount.assume.base import ReportOptions, Unknowns
 from undercount.assume.random_labels.hidden_share import UNASKED, fit_share
 from undercount.assume.random_labels.segments.one_label_frequency import (
     RuledOut,
@@ -65,7 +65,7 @@ class SharedOutShares(SegmentShares):
     def of(
         cls,
         labels: "RandomLabels",
-        wanted: Wanted,
+        wanted: ReportOptions,
         parts: Mapping[Hashable, Models],
         known: KnownShare,
         rows: Mapping[str, Mapping[Hashable, ScoredRows]],
