@@ -34,7 +34,7 @@ from undercount.cli.streams import print_text
 
 if TYPE_CHECKING:
     from undercount.cli.inputs import ModelColumns
-    from undercount.read.compare import Comparison
+    from undercount.read.compare.compare import Comparison
 
 
 @click.command(cls=Command, short_help="Compare models on the same rows.")
@@ -84,8 +84,8 @@ def compare(options: Options) -> int:
     from undercount.assume.options import assumption_by_options  # noqa: PLC0415 - when needed
     from undercount.cli.inputs import names_database, read_models  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
-    from undercount.read.compare import compare as compare_rows  # noqa: PLC0415
-    from undercount.read.comparisons import Comparisons  # noqa: PLC0415
+    from undercount.read.compare.compare import compare as compare_rows  # noqa: PLC0415
+    from undercount.read.compare.comparisons import Comparisons  # noqa: PLC0415
     from undercount.read.require.model_requirement import parse_conditions  # noqa: PLC0415
 
     if not options["by"]:

@@ -30,7 +30,7 @@ from undercount.errors import InputError, collect_warnings
 
 if TYPE_CHECKING:
     from undercount.assume.base import Assumption
-    from undercount.read.monitoring import Monitoring
+    from undercount.read.monitor.monitoring import Monitoring
 
 
 @click.command(cls=Command, short_help="Follow a score over time while labels are late.")
@@ -109,7 +109,7 @@ def _monitor(data: tuple[str, ...], options: Options) -> "Monitoring":
     from undercount.cli.inputs import raise_no_score  # noqa: PLC0415 - DuckDB
     from undercount.count.files import read_dated  # noqa: PLC0415
     from undercount.prevalence.late_labels import read_until  # noqa: PLC0415
-    from undercount.read.monitor import monitor as follow  # noqa: PLC0415
+    from undercount.read.monitor.monitor import monitor as follow  # noqa: PLC0415
 
     beside = _stated(options)
     if beside:
@@ -160,7 +160,7 @@ def _monitor_labels(data: tuple[str, ...], options: Options) -> "Monitoring":
 
     from undercount.cli.inputs import infer_coding, raise_no_score, unlabeled_value  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.count.files import read_dated  # noqa: PLC0415
-    from undercount.read.monitor import monitor as follow  # noqa: PLC0415
+    from undercount.read.monitor.monitor import monitor as follow  # noqa: PLC0415
 
     label, score, chance = options["label"], options["score"], options["chance"]
     observed, threshold = str(options["observed"]), options["threshold"]

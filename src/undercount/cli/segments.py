@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from undercount.cli.inputs import ModelColumns, Reading
     from undercount.infer.scored_rows import ScoredRows
     from undercount.infer.segmented_rows import Segmentation
-    from undercount.read.comparisons import Comparisons
-    from undercount.read.segments import Evaluations
+    from undercount.read.compare.comparisons import Comparisons
+    from undercount.read.segments.evaluations import Evaluations
 
 FILES = {"json_file": "--json", "markdown": "--markdown", "csv_file": "--csv", "html": "--html"}
 WRITTEN_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
@@ -123,7 +123,7 @@ def _name_shares(options: Options, segments: "list[Hashable]", column: str) -> O
 
 
 def _evaluate(name: str, reading: "Reading", options: Options) -> "Evaluations":
-    from undercount.read.evaluate_segments import evaluate_segments  # noqa: PLC0415 - when needed
+    from undercount.read.segments.evaluate_segments import evaluate_segments  # noqa: PLC0415 - when needed
 
     model, segmentation = _split(name, reading, options)
     segments = segmentation.split(name, model)
@@ -167,7 +167,7 @@ def _as_numbers(values: "NDArray[Any]") -> "NDArray[Any]":
     """
     import numpy as np  # noqa: PLC0415 - only when needed
 
-    from undercount.read.segment_tests import is_ordered  # noqa: PLC0415
+    from undercount.read.segments.spread_tests import is_ordered  # noqa: PLC0415
 
     distinct = {value for value in values.tolist() if value is not None}
     numbers = distinct and all(

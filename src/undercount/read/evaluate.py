@@ -23,10 +23,10 @@ from undercount.infer.scored_rows import (
     take_column,
 )
 from undercount.read.evaluate_models import evaluate_models, split_several
-from undercount.read.evaluate_segments import evaluate_segments
 from undercount.read.evaluation import Evaluation
-from undercount.read.segment_rows import SegmentedRows
-from undercount.read.segments import Evaluations
+from undercount.read.segments.evaluate_segments import evaluate_segments
+from undercount.read.segments.evaluations import Evaluations
+from undercount.read.segments.rows import SegmentedRows
 
 
 class EvaluateOptions(TypedDict, total=False):

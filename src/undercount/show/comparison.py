@@ -13,9 +13,9 @@ from undercount.estimate import Estimate
 from undercount.infer.difference import Difference
 from undercount.infer.metric_name import short_number
 from undercount.infer.workload import Workload
-from undercount.read.compare import Comparison
+from undercount.read.compare.compare import Comparison
+from undercount.read.compare.leaderboard import Standing, tied_at_the_top
 from undercount.read.evaluation import Evaluation
-from undercount.read.leaderboard import Standing, tied_at_the_top
 from undercount.show.document import as_document, plain, write_document
 from undercount.show.layout import neutralise
 from undercount.show.spoken import metric_title, number, rows_words

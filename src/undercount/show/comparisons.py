@@ -11,7 +11,7 @@ from undercount import __version__
 from undercount.count.arrays import amount
 from undercount.count.atomic_file import write_text
 from undercount.estimate import Estimate
-from undercount.read.comparisons import ComparedSegment, Comparisons
+from undercount.read.compare.comparisons import ComparedSegment, Comparisons
 from undercount.show.comparison import (
     TARGET_WORDS,
     Table,

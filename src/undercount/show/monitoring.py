@@ -12,9 +12,9 @@ from undercount.checks.percentages import percent
 from undercount.count.atomic_file import write_text
 from undercount.errors import Check
 from undercount.infer.metric_name import short_number
-from undercount.read.alarm import Alarm
-from undercount.read.monitor_delays import DelayedMonitoring
-from undercount.read.monitoring import PeriodRow
+from undercount.read.monitor.alarm import Alarm
+from undercount.read.monitor.delays import DelayedMonitoring
+from undercount.read.monitor.monitoring import PeriodRow
 from undercount.show.document import plain, write_document
 from undercount.show.layout import LETTERS_BESIDE, line, stack, terminal_width, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset

@@ -16,9 +16,9 @@ from undercount.errors import CODES, Check
 from undercount.estimate import Estimate
 from undercount.infer.metric_row import MetricRow
 from undercount.metric_facts import FACTS
-from undercount.read.segment_lines import SegmentRow, hidden_share, small_words, unsure_words
-from undercount.read.segment_tests import Deviation
-from undercount.read.segments import Evaluations
+from undercount.read.segments.evaluations import Evaluations
+from undercount.read.segments.lines import SegmentRow, hidden_share, small_words, unsure_words
+from undercount.read.segments.spread_tests import Deviation
 from undercount.show.document import as_document, plain, write_document
 from undercount.show.layout import line, neutralise, stack, terminal_width, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset

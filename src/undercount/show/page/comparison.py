@@ -10,7 +10,7 @@ from undercount import __version__
 from undercount.count.arrays import amount, row_words
 from undercount.count.atomic_file import write_text
 from undercount.curve import FloatArray
-from undercount.read.compare import Comparison
+from undercount.read.compare.compare import Comparison
 from undercount.read.evaluation import Evaluation
 from undercount.show.comparison import (
     TARGET_WORDS,

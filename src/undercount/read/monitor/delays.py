@@ -26,8 +26,8 @@ from undercount.prevalence.late_labels import (
     dates_of_positives,
     read_until,
 )
-from undercount.read.alarm import Alarm, FlaggedDays, find_alarm
-from undercount.read.monitoring import (
+from undercount.read.monitor.alarm import Alarm, FlaggedDays, find_alarm
+from undercount.read.monitor.monitoring import (
     MATURE,
     BoolArray,
     Monitoring,

@@ -248,7 +248,7 @@ def adjust_shaffer(p_values: FloatArray) -> FloatArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from undercount.read.segment_tests import adjust_shaffer
+    >>> from undercount.read.segments.spread_tests import adjust_shaffer
     >>> adjust_shaffer(np.array([0.01, 0.02, 0.5, 0.3])).tolist()
     [0.02, 0.04, 0.6, 0.6]
     """
@@ -297,7 +297,7 @@ def is_ordered(segments: Sequence[Hashable]) -> bool:
 
     Examples
     --------
-    >>> from undercount.read.segment_tests import is_ordered
+    >>> from undercount.read.segments.spread_tests import is_ordered
     >>> is_ordered(["2024-01", "2024-02"]), is_ordered(["DE", "FR"]), is_ordered([1, 2, None])
     (True, False, True)
     """

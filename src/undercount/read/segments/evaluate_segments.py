@@ -11,7 +11,8 @@ from undercount.infer.scored_rows import ScoredRows
 from undercount.infer.segmented_rows import Segmentation
 from undercount.read.evaluate_models import check_wanted, make_bare, make_whole
 from undercount.read.evaluation import Evaluation
-from undercount.read.segment_lines import (
+from undercount.read.segments.evaluations import Evaluations
+from undercount.read.segments.lines import (
     SegmentRow,
     doubt_row,
     fill_row,
@@ -19,7 +20,6 @@ from undercount.read.segment_lines import (
     make_row,
     segment_metrics,
 )
-from undercount.read.segments import Evaluations
 
 
 def evaluate_segments(

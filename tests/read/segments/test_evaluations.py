@@ -22,7 +22,7 @@ from undercount.infer.random_effects import spread_between
 from undercount.infer.segmented_rows import split_rows
 from undercount.infer.shared_labels import LabelPart, SharedLabels
 from undercount.read.evaluate import EvaluateOptions
-from undercount.read.segment_tests import (
+from undercount.read.segments.spread_tests import (
     find_deviations,
     find_heterogeneity,
     find_trend,

@@ -9,9 +9,9 @@ from undercount.assume.base import Assumption, LabelDates
 from undercount.count.arrays import check_row_order, read_scores
 from undercount.errors import InputError, check_choice, named, read_threshold, real_number
 from undercount.estimate import check_confidence_level
-from undercount.read.monitor_delays import DelayedMonitoring, monitor_delays
-from undercount.read.monitor_periods import monitor_periods
-from undercount.read.monitoring import PERIODS, Monitoring, MonitorQuestion, Period
+from undercount.read.monitor.delays import DelayedMonitoring, monitor_delays
+from undercount.read.monitor.monitoring import PERIODS, Monitoring, MonitorQuestion, Period
+from undercount.read.monitor.periods import monitor_periods
 
 
 @overload

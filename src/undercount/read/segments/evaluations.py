@@ -14,7 +14,7 @@ from undercount.infer.metric_row import MetricRow
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation, render
 from undercount.read.require.requirement import Judgement, Requirement, Verdict, parse_requirements
-from undercount.read.segment_lines import (
+from undercount.read.segments.lines import (
     UNLIKE,
     SegmentRow,
     few_rows_words,
@@ -22,7 +22,7 @@ from undercount.read.segment_lines import (
     is_untested,
     rest_on_alike_labels,
 )
-from undercount.read.segment_tests import (
+from undercount.read.segments.spread_tests import (
     Deviation,
     Heterogeneity,
     SegmentTests,

@@ -277,7 +277,7 @@ def start_weights(count: int) -> FloatArray:
 
     Examples
     --------
-    >>> from undercount.read.alarm import start_weights
+    >>> from undercount.read.monitor.alarm import start_weights
     >>> (26 * start_weights(15)).round(2)[[0, 12, 13]]
     array([1. , 1. , 0.5])
     """

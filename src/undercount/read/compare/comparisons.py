@@ -16,14 +16,19 @@ from undercount.infer.segmented_rows import why_not
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import NO_ESTIMATE, render
 from undercount.read.require.requirement import Judgement, Verdict
-from undercount.read.segment_lines import UNLIKE, is_untested, rest_on_alike_labels, small_words
-from undercount.read.segment_tests import Deviation, Heterogeneity, SegmentTests, read_points
+from undercount.read.segments.lines import UNLIKE, is_untested, rest_on_alike_labels, small_words
+from undercount.read.segments.spread_tests import (
+    Deviation,
+    Heterogeneity,
+    SegmentTests,
+    read_points,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from undercount.assume.base import Recovery
-    from undercount.read.compare import Comparison
+    from undercount.read.compare.compare import Comparison
 
 
 @dataclass(frozen=True)

@@ -36,13 +36,13 @@ from undercount.infer.scored_rows import count_model, name_columns, take_column
 from undercount.infer.segmented_rows import RowSegmentation
 from undercount.infer.workload import Workload
 from undercount.metric_facts import FACTS, OUT_OF_FOLD, RIGHT_LABELS
-from undercount.read.comparisons import Comparisons, compare_segments
+from undercount.read.compare.comparisons import Comparisons, compare_segments
+from undercount.read.compare.leaderboard import Standing, standings, turn
 from undercount.read.evaluate_models import evaluate_models, make_whole
 from undercount.read.evaluation import NO_ESTIMATE, Evaluation, render
-from undercount.read.leaderboard import Standing, standings, turn
 from undercount.read.require.model_requirement import ModelRequirement, parse_conditions
 from undercount.read.require.requirement import Requirement, Verdict, check_words
-from undercount.read.segment_rows import segment_columns
+from undercount.read.segments.rows import segment_columns
 
 # What is compared if each model flags as many rows: of so many, how many are real.
 WORKLOAD_METRICS = ("precision", "recall")

@@ -12,7 +12,7 @@ import undercount as uc
 from undercount.cli.main import main
 from undercount.errors import collect_warnings
 from undercount.prevalence import LateLabels
-from undercount.read.alarm import ALARM_CHANGES, FlaggedDays, find_evidence, start_weights
+from undercount.read.monitor.alarm import ALARM_CHANGES, FlaggedDays, find_evidence, start_weights
 
 SPAN, CUT = 460, 1.3
 

@@ -18,9 +18,8 @@ from undercount.infer.labelled import naive_point
 from undercount.infer.scored_rows import RecountableRows, ScoredRows, count_model
 from undercount.infer.segmented_rows import CountedSegmentation, RowSegmentation, Segmentation
 from undercount.prevalence.delays import read_days
-from undercount.read.alarm import Alarm, LabelledDays, find_alarm
-from undercount.read.evaluate_segments import evaluate_segments
-from undercount.read.monitoring import (
+from undercount.read.monitor.alarm import Alarm, LabelledDays, find_alarm
+from undercount.read.monitor.monitoring import (
     MONITORED_METRICS,
     BoolArray,
     Monitoring,
@@ -30,8 +29,9 @@ from undercount.read.monitoring import (
     name_periods,
 )
 from undercount.read.require.requirement import Judgement, Requirement, check_words
-from undercount.read.segment_lines import SegmentRow
-from undercount.read.segments import Evaluations
+from undercount.read.segments.evaluate_segments import evaluate_segments
+from undercount.read.segments.evaluations import Evaluations
+from undercount.read.segments.lines import SegmentRow
 
 NAME = "score"
 

@@ -13,8 +13,8 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.estimate import Estimate
 from undercount.infer.metric_name import short_number
-from undercount.read.alarm import Alarm
 from undercount.read.evaluation import render
+from undercount.read.monitor.alarm import Alarm
 from undercount.read.require.requirement import Judgement, Requirement, Verdict, parse_requirements
 
 if TYPE_CHECKING:
