@@ -136,7 +136,8 @@ def _deviations(
 ) -> FloatArray:
     """Return the standard errors of metrics that are made alike."""
     if _is_top_share(heads):
-        errors_of_all = (parts[2] - parts[1]) / (2 * two_sided_z(confidence_level))
+        with np.errstate(invalid="ignore"):  # at the level 1 no end is finite
+            errors_of_all = (parts[2] - parts[1]) / (2 * two_sided_z(confidence_level))
     else:
         moves = head_spread(heads, names, beta)
         # A rate next to 0 below a ratio, or labels that are all tied: the error has no end.

@@ -227,9 +227,9 @@ def direct_auc(counts: ScoreCounts, shares: Shares) -> float:
     >>> uc.theory.direct_auc(counts, uc.Shares(0.5))
     Traceback (most recent call last):
     ...
-    undercount.errors.InputError: unlabeled_prevalence 0.5 and label_purity 1 do not fit these \
+    undercount.errors.InputError: unlabeled_prevalence 0.5 and purity 1 do not fit these \
 scores: they make the ROC AUC 1.1. The AUC of labelled against unlabeled rows is 0.8, so \
-label_purity - unlabeled_prevalence must be at least |2 · 0.8 - 1| = 0.6; at this purity \
+purity - unlabeled_prevalence must be at least |2 · 0.8 - 1| = 0.6; at this purity \
 unlabeled_prevalence may be at most 0.4
     """
     counts.require("positive", "unlabeled")

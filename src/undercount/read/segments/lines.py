@@ -83,7 +83,7 @@ def labelled_words(counts: ScoreCounts, metrics: Sequence[str], threshold: float
     Examples
     --------
     >>> import undercount as uc
-    >>> from undercount.read.segments.evaluations import labelled_words
+    >>> from undercount.read.segments.lines import labelled_words
     >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
     >>> labelled_words(counts, ["recall", "roc_auc"], 0.6)
     'recall@0.6 0.500, ROC AUC 0.750'

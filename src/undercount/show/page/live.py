@@ -28,7 +28,7 @@ ALL_DIGITS = 17
 # Points at which Student's quantile is given where the script must find it at other levels.
 STUDENT_POINTS = 12
 # Of the curve that reviews found: its points, those with intervals, and their digits.
-REVIEW_POINTS, REVIEW_INTERVALS, REVIEW_DIGITS = 96, 20, 9
+REVIEW_POINTS, REVIEW_INTERVALS, REVIEW_DIGITS = 96, 20, 10
 # Rows of the page's table: metrics at a threshold, then areas.
 PAGE_METRICS = (*POINT_METRICS, *SWEPT_AREAS)
 
