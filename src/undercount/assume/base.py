@@ -513,14 +513,17 @@ class Recovery(ABC):
         """The curve that people compute today: unlabeled rows are called negative."""
         return naive_curve(self.counts)
 
-    def naive_value(self, at: MetricAt, counts: ScoreCounts) -> float:
-        """Return the naive value of a metric."""
+    def naive_values(self, ats: Sequence[MetricAt], counts: ScoreCounts) -> list[float]:
+        """Return the naive values of metrics at one place."""
+        metrics, at = [each.metric for each in ats], ats[0]
         if at.top is not None:
-            apart = self.shares.sampling == "case-control"
-            return math.nan if apart else metric_value(counts, Shares(0.0), at.metric, top=at.top)
+            if self.shares.sampling == "case-control":
+                return [math.nan] * len(ats)
+            return [metric_value(counts, Shares(0.0), metric, top=at.top) for metric in metrics]
         if at.threshold is None:
-            return naive_area(counts, at.metric)
-        return float(getattr(naive_point(counts, at.threshold), at.metric))
+            return [naive_area(counts, metric) for metric in metrics]
+        point = naive_point(counts, at.threshold)
+        return [float(getattr(point, metric)) for metric in metrics]
 
     @property
     def roc_band(self) -> CurveBounds | None:

@@ -321,7 +321,7 @@ class Evaluation:
         rows = []
         for metric in metrics:
             estimate, at = self.estimate(metric, top=top), MetricAt(metric, top=top)
-            naive = self.recovery.naive_value(at, self.recovery.counts_for_top)
+            (naive,) = self.recovery.naive_values([at], self.recovery.counts_for_top)
             size = int(top) if top == 1 else float(top)  # 1.0 might be all rows
             rows.append(MetricRow(metric, None, naive, estimate, top=size))
         return tuple(rows)
@@ -389,9 +389,9 @@ class Evaluation:
         shown = None if threshold is None else short_threshold(threshold, counts)
         floors, recovery = self.recovery.floors(counts), self.recovery
         places = [MetricAt(metric, threshold) for metric in metrics]
-        estimates, rows = recovery.estimates(places, counts), []
-        for metric, at, estimate in zip(metrics, places, estimates, strict=True):
-            value = recovery.naive_value(at, counts)
+        estimates, naive = recovery.estimates(places, counts), recovery.naive_values(places, counts)
+        rows = []
+        for metric, value, estimate in zip(metrics, naive, estimates, strict=True):
             bound = value if floors and grows(metric, value, self.shares) else None
             certain = bound is not None and metric == "precision" and self.target == "dataset"
             if not (certain or self.basis.random_labels):

@@ -165,10 +165,13 @@ class SelectedRecovery(Recovery):
         """The curve of the rows looked at alone."""
         return self.model.naive_curve
 
-    def naive_value(self, at: MetricAt, counts: ScoreCounts) -> float:
-        """Return a metric of the rows looked at alone."""
+    def naive_values(self, ats: Sequence[MetricAt], counts: ScoreCounts) -> list[float]:
+        """Return metrics of the rows looked at alone."""
         looked = counts.positive + counts.negative
-        return float(metric_values(counts, counts.positive, looked, at.metric, **at.place))
+        return [
+            float(metric_values(counts, counts.positive, looked, at.metric, **at.place))
+            for at in ats
+        ]
 
     @cached_property
     def roc_band(self) -> CurveBounds:
