@@ -62,7 +62,11 @@ if TYPE_CHECKING:
     help="Rows with score >= threshold are flagged.",
 )
 @click.option(
-    "--top", type=TopType(), help="Judge the rows of the highest scores: 500, 1% or 200/50000."
+    "--top",
+    "tops",
+    type=TopType(),
+    multiple=True,
+    help="Judge the rows of the highest scores: 500, 1% or 200/50000; repeat.",
 )
 @click.option(
     "--cost",
@@ -113,6 +117,8 @@ def evaluate(options: Options) -> int:
         check_share_options(options)
     several = options.pop("thresholds")
     options["threshold"], options["further"] = several[0] if several else None, several[1:]
+    tops = options.pop("tops")
+    options["top"], options["further_tops"] = tops[0] if tops else None, tops[1:]
     requirements = read_requirements(options, options["threshold"])
     chosen = [parse_metric(text).threshold for text in options["metrics"]]
     places = [*several, *(each.threshold for each in requirements), *chosen]

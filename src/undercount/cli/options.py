@@ -66,6 +66,17 @@ class ShareType(click.ParamType):  # type: ignore[type-arg]  # generic in newer 
         return share
 
 
+class OneShareType(ShareType):
+    """One share in [0, 1], without a range: 0.03 or 3%."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the share as a number."""
+        share = value if "=" in str(value) else super().convert(value, param, ctx)
+        if not isinstance(share, float):
+            self.fail(f"{value!r} is no single share like 0.03 or 3%", param, ctx)
+        return share
+
+
 class ThresholdType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
     """A score, on whatever scale the scores have."""
 
@@ -249,7 +260,7 @@ CHANCE_OPTION = click.option(
 )
 DEPLOY = click.option(
     "--deploy-prevalence",
-    type=float,
+    type=OneShareType(),
     help="Share of positives where the classifier will work, if it is another one.",
 )
 reading_options = _options(
@@ -406,6 +417,7 @@ def wanted_and_assumed(
         options["seed"],
         progress,
         options.get("further", ()),
+        options.get("further_tops", ()),
     )
     return wanted, assumption_by_options(options, reading.sampling, reading.propensity)
 

@@ -15,7 +15,7 @@ from undercount.count.knots import knots_at, rounded_knots
 from undercount.count.tensors import device_rows
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import InputError, named, read_threshold
+from undercount.errors import MISSING_DATA, InputError, named, read_threshold
 from undercount.infer.clusters import ClusterRows, Clusters, Codes, read_clusters
 from undercount.infer.counted_clusters import CountedClusters
 from undercount.infer.mixture import design_of
@@ -24,6 +24,8 @@ from undercount.infer.reviews.verdicts import Reviews, audit_reviews, check_scor
 from undercount.shares import Sampling
 
 UNLABELED = -1  # as `read_labels` codes it
+# What brings rows into memory that a lazy frame or a relation leaves where they are.
+COLLECT = "collect the frame first (frame.collect(), relation.df()) and pass that"
 MESSAGE_PROBE_ROWS = 1000  # of a frame elsewhere, to tell what is wrong with it
 EQUAL = 1e-12  # relative difference of weights that only rounding tells apart
 
@@ -38,9 +40,15 @@ def take_column(frame: Any, argument: str, column: Any) -> Any:
         return np.column_stack([take_column(frame, argument, each) for each in column])
     if not isinstance(column, str):
         return column
-    if not is_frame(frame) or not is_eager(frame):
+    if not is_frame(frame):
         raise InputError(
-            f"{named(argument)} names a column of a frame in memory; here pass its values",
+            f"{named(argument)} names a column, and the rows are no frame; pass its values",
+            argument=argument,
+        )
+    if not is_eager(frame):
+        raise InputError(
+            f"{named(argument)} names a column whose values are needed in memory: {COLLECT}",
+            code=MISSING_DATA,
             argument=argument,
         )
     return take_columns(frame, [column])[column]
@@ -80,11 +88,15 @@ class ScoredRows:
         """Return the rows in memory; refuse counts, frames elsewhere and devices."""
         if isinstance(self.recount, RecountableRows) and not is_tensor(self.recount.scores):
             return self.recount
+        if isinstance(self.recount, RecountableFrame):
+            why = f"these are counted where they lie; {COLLECT}"
+        else:
+            why = (
+                "counts do not say which rows belong together, and rows of a device stay there. "
+                "Pass arrays, or a frame in memory"
+            )
         raise InputError(
-            f"{named(argument)} needs rows in memory: counts do not say which rows belong "
-            "together, and rows elsewhere are counted where they lie. Pass arrays, or a frame in "
-            "memory",
-            argument=argument,
+            f"{named(argument)} needs rows in memory: {why}", code=MISSING_DATA, argument=argument
         )
 
     @property

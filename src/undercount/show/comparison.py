@@ -17,13 +17,15 @@ from undercount.read.compare.compare import Comparison
 from undercount.read.compare.leaderboard import Standing, tied_at_the_top
 from undercount.read.evaluation import Evaluation
 from undercount.show.document import as_document, plain, write_document
-from undercount.show.layout import neutralise
+from undercount.show.layout import join_percents, neutralise, part_percents
 from undercount.show.spoken import metric_title, number, rows_words
 from undercount.show.text import hidden_words, value_words
 
 TEXT_WIDTH = 100
 # Columns of words are no wider than this; names are wrapped down to this.
 LONGEST_MODEL_NAME, SHORTEST_NAME = 30, 12
+# Lines that the names of columns may take: the fewest for which there is room, a word each at last.
+FEW_LINES, MANY_LINES = (2, 3), 9
 SMALLEST_P = 0.0001
 PAIR = 2
 CHANCES = "labelling chances"
@@ -464,9 +466,13 @@ def fitting_table(make: Callable[..., Table], comparison: Any, width: int) -> Ta
 
 
 def _filled(name: str, text: str, width: int) -> list[str]:
-    return textwrap.wrap(
-        neutralise(name + text), width, initial_indent=" ", subsequent_indent="   " if name else " "
-    )
+    return _wrapped(neutralise(name + text), width, " ", "   " if name else " ")
+
+
+def _wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
+    """Wrap a text or a cell, each number beside its percent sign."""
+    lines = textwrap.wrap(join_percents(text), width, initial_indent=first, subsequent_indent=rest)
+    return [part_percents(line) for line in lines]
 
 
 def _filled_notes(notes: list[str], width: int) -> list[list[str]]:
@@ -476,16 +482,26 @@ def _filled_notes(notes: list[str], width: int) -> list[list[str]]:
 def _sizes(table: Table, width: int) -> list[int]:
     """Return how wide each column is; none if they do not fit side by side."""
     head, rows = table
-    least = [max(map(len, name.split())) for name in head]
-    sizes = [
-        min(max([size, *(len(row[i]) for row in rows)]), LONGEST_MODEL_NAME)
-        for i, size in enumerate(least)
-    ]
-    over = sum(sizes) + 2 * len(sizes) - width
-    if over > 0 and "model" in head:  # names are wrapped first
-        sizes[head.index("model")] -= min(over, max(sizes[head.index("model")] - SHORTEST_NAME, 0))
+    for depth in (*FEW_LINES, MANY_LINES):
+        sizes = [
+            min(max([_head_size(name, depth), *(len(row[i]) for row in rows)]), LONGEST_MODEL_NAME)
+            for i, name in enumerate(head)
+        ]
         over = sum(sizes) + 2 * len(sizes) - width
-    return sizes if over <= 0 else []
+        if over > 0 and "model" in head and depth == MANY_LINES:  # names are wrapped first
+            model = head.index("model")
+            sizes[model] -= min(over, max(sizes[model] - SHORTEST_NAME, 0))
+            over = sum(sizes) + 2 * len(sizes) - width
+        if over <= 0:
+            return sizes
+    return []
+
+
+def _head_size(name: str, depth: int) -> int:
+    """Return the least width at which the name of a column takes so many lines at most."""
+    least = max(map(len, name.split()))
+    sizes = range(least, len(name))
+    return next((size for size in sizes if len(_wrapped(name, size)) <= depth), len(name))
 
 
 def table_lines(table: Table, title: str, width: int) -> list[str]:
@@ -495,7 +511,7 @@ def table_lines(table: Table, title: str, width: int) -> list[str]:
     if not sizes:
         return lines + _stacked(head, rows, width)
     for row in [head, *rows]:
-        cells = [textwrap.wrap(cell, size) or [""] for cell, size in zip(row, sizes, strict=True)]
+        cells = [_wrapped(cell, size) or [""] for cell, size in zip(row, sizes, strict=True)]
         for depth in range(max(map(len, cells))):
             words = [
                 f"{cell[depth] if depth < len(cell) else '':<{size}}"
@@ -510,12 +526,10 @@ def _stacked(head: list[str], rows: list[list[str]], width: int) -> list[str]:
     lines = []
     for row in rows:
         name = row[head.index("model")] if "model" in head else row[0]
-        lines += textwrap.wrap(name, width, initial_indent=" ", subsequent_indent=" ")
+        lines += _wrapped(name, width, " ", " ")
         for title, cell in zip(head, row, strict=True):
             if cell and cell is not name:
-                lines += textwrap.wrap(
-                    f"{title}: {cell}", width, initial_indent="   ", subsequent_indent="     "
-                )
+                lines += _wrapped(f"{title}: {cell}", width, "   ", "     ")
     return lines
 
 

@@ -1,6 +1,7 @@
 """Lines of plain text that fit a terminal: names beside texts, and tables that stack."""
 
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -67,14 +68,29 @@ def line(name: str, text: str, indent: int = 19, width: int = TEXT_WIDTH) -> str
 
 def wrap(text: str, width: int = TEXT_WIDTH, indent: str = " ", first: str | None = None) -> str:
     """Wrap a text; words such as paths and commands, which are copied, stay whole."""
-    return textwrap.fill(
-        neutralise(text),  # before it is measured, since that makes it longer
+    lines = textwrap.wrap(
+        join_percents(neutralise(text)),  # before it is measured, since that makes it longer
         width,
         initial_indent=indent if first is None else neutralise(first),
         subsequent_indent=indent,
         break_long_words=False,
         break_on_hyphens=False,
     )
+    return part_percents("\n".join(lines))
+
+
+# A space at which no line is broken.
+UNBROKEN = "\N{NO-BREAK SPACE}"
+
+
+def join_percents(text: str) -> str:
+    """Keep every number and its percent sign on one line while a text is wrapped."""
+    return re.sub(r"(?<=\d) %", f"{UNBROKEN}%", text)
+
+
+def part_percents(text: str) -> str:
+    """Write numbers and percent signs as they were before the text was wrapped."""
+    return text.replace(f"{UNBROKEN}%", " %")
 
 
 def too_wide(lines: Sequence[str], width: int) -> bool:

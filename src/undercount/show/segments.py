@@ -194,7 +194,7 @@ TOGETHER = (
     "All rows are estimated once more, together: no mean of the segments, and perhaps outside them."
 )
 DIFFERENCES = (
-    "Differences: each segment less the mean of the others; intervals allow for the number of "
+    "Differences: each segment minus the mean of the others; intervals allow for the number of "
     "segments (Šidák)."
 )
 POPULATION = (

@@ -28,7 +28,7 @@ from undercount.curve import FloatArray
 from undercount.errors import MISSING_DATA, InputError, check_choice, keep_scores, named
 from undercount.estimate import check_confidence_level
 from undercount.infer.mixture import Target
-from undercount.infer.scored_rows import RecountableRows, ScoredRows, count_model
+from undercount.infer.scored_rows import COLLECT, RecountableRows, ScoredRows, count_model
 from undercount.infer.segmented_rows import Segmentation
 
 Method: TypeAlias = Literal[
@@ -308,7 +308,7 @@ def _rows_of(rows: ScoredRows) -> RecountableRows:
         return rows.recount
     raise InputError(
         "columns beside the score, weights and clusters belong to rows, and these are counted. "
-        "Pass arrays, or a frame in memory",
+        f"Pass arrays, or {COLLECT}",
         code=MISSING_DATA,
     )
 

@@ -1,7 +1,7 @@
 """What every metric is asked with, and the one path from rows to an estimate."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from undercount.infer.heads import IntervalKind
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.mixture import TARGETS, Target
 from undercount.infer.scored_rows import count_model
-from undercount.metric_facts import FACTS, LOSSES
+from undercount.metric_facts import FACTS, LOSSES, RIGHT_LABELS
 from undercount.shares import SAMPLINGS, Shares, read_shares, reads_scores
 
 if TYPE_CHECKING:
@@ -36,6 +36,17 @@ class CountedRows(NamedTuple):
     counts: ScoreCounts
     shares: Shares | None
     estimated: "Unknowns | None"
+
+    def name_needs(self, estimate: Estimate) -> Estimate:
+        """Return the estimate with what its share and its labels rest on, as `evaluate` says it."""
+        shares, needs = self.shares, estimate.needs
+        if not needs:  # it rests on nothing
+            return estimate
+        if self.estimated is not None and "prevalence" in needs:
+            needs += self.estimated.needs
+        if shares is None or (shares.label_purity == 1 and shares.label_purity_interval is None):
+            needs += (RIGHT_LABELS,)
+        return replace(estimate, needs=needs)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -159,7 +170,9 @@ class MetricInput:
                 share_error=self.share_error,
                 **place,
             )
-        return estimate if rows.estimated is None else rows.estimated.leave_open(estimate)
+        if rows.estimated is not None:
+            estimate = rows.estimated.leave_open(estimate)
+        return rows.name_needs(estimate)
 
     def count_rows(
         self, at: MetricAt, labels: "RandomLabels", *, compact: bool = True

@@ -135,7 +135,9 @@ def draw_bars(comparison: Comparison, *, same_workload: bool) -> Markup:
     room = ROOM * (max(ends) - min(ends)) or ROOM
     bottom = TOP + ROW_HEIGHT * len(standings)
     across = Scale(min(ends) - room, max(ends) + room, LEFT, RIGHT)
-    parts = draw_axes(across, Scale(0, 1, bottom, TOP), "the best less this model", "", bottom + 44)
+    parts = draw_axes(
+        across, Scale(0, 1, bottom, TOP), "the best minus this model", "", bottom + 44
+    )
     zero = write_place(across(0.0))
     parts.append(
         Markup('<line x1="{}" x2="{}" y1="{}" y2="{}" class="zero"/>').format(
@@ -186,9 +188,9 @@ def draw_across_shares(comparison: Comparison, metric: str) -> Markup:
     up = Scale(low - room, high + room, BOTTOM, TOP)
     x_name = "% of the unlabeled rows that are positive"
     first = next(iter(comparison.evaluations.values()))
-    held, y_name = first.shares, "the best here less each"
+    held, y_name = first.shares, "the best here minus each"
     if first.unknowns.range_only:  # then no share is in use
-        y_name = "the first less each"
+        y_name = "the first minus each"
     parts = draw_axes(across, up, x_name, y_name, HEIGHT)
     span = held.unlabeled_prevalence_interval
     if span is not None:
@@ -204,7 +206,7 @@ def draw_across_shares(comparison: Comparison, metric: str) -> Markup:
     parts.append(Markup('<path d="M{} {}H{}" class="zero"/>').format(LEFT, zero, RIGHT))
     names = list(comparison.evaluations)
     parts += [
-        _curve(_path(across, up, shares, gap), names.index(name), f"{best} less {name}")
+        _curve(_path(across, up, shares, gap), names.index(name), f"{best} minus {name}")
         for name, gap in gaps.items()
     ]
     return _drawing(parts, HEIGHT, f"Difference in {metric_title(metric)} against the hidden share")
