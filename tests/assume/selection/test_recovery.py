@@ -1,5 +1,6 @@
 """Rows that somebody chose to look at, asked what every assumption is asked."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -293,3 +294,36 @@ def test_a_value_beyond_what_is_possible_is_said_and_taken_for_the_end():
     within = uc.Estimate(0.9, 0.8, 1.2, 0.1)
     assert possible_estimate(within, "precision").high == 1.0
     assert possible_estimate(within, "lift") == within
+
+
+def rows_verified_above(cut, n=2000):
+    """Return scores and classes of rows of which all above a cut were looked at, few below."""
+    latent, noise, chance = np.random.default_rng(0).standard_normal((3, n))
+    looked = (latent >= cut) | (chance < latent - 1)
+    return latent, np.where(looked, 1.2 * latent + noise > 0.8, np.nan)
+
+
+@pytest.mark.parametrize("threshold", [1.2, 1.6])
+def test_of_flagged_rows_that_were_all_looked_at_as_many_are_real_as_labels_say(threshold):
+    score, y = rows_verified_above(1.0)
+    flagged = y[score >= threshold]
+    real, alarms = int(flagged.sum()), int((flagged == 0).sum())
+    labels = uc.SelectedLabels("own-score")
+    printed = str(uc.evaluate(y, score, assume=labels, threshold=threshold))
+    expected = f"{real} real, {real} of them already known, {alarms} known to be negative"
+    assert f" · {expected}" in " ".join(printed.split())
+    of_rows = uc.evaluate(y, score, assume=labels, threshold=threshold, target="dataset")
+    estimate = of_rows["precision"]
+    exact = real / len(flagged)
+    assert [estimate.value, estimate.low, estimate.high] == pytest.approx([exact] * 3)
+
+
+def test_the_real_ones_of_flagged_rows_lie_between_what_labels_allow():
+    score, y = rows_verified_above(1.0)
+    flagged = y[score >= 0.9]
+    least, most = (flagged == 1).sum(), (flagged != 0).sum()
+    labels = uc.SelectedLabels("own-score")
+    printed = str(uc.evaluate(y, score, assume=labels, threshold=0.9))
+    words = re.search(r"about ([\d,]+) real \(([\d,]+) – ([\d,]+)\)", printed)
+    value, low, high = (int(word.replace(",", "")) for word in words.groups())
+    assert least <= low <= value <= high <= most

@@ -152,9 +152,12 @@ class SelectedRecovery(Recovery):
         low, high = (value, value) if span is None else (span.low, span.high)
         return Estimate(value, low, high, error, level, self.model.needs)
 
-    def measure(self, at: MetricAt, counts: ScoreCounts) -> Estimate:  # noqa: ARG002 - by every score
+    def measure(self, at: MetricAt, counts: ScoreCounts) -> Estimate:
         """Estimate one metric."""
-        return possible_estimate(self.model.estimate(at, target=self.target), at.metric)
+        estimate = self.model.estimate(at, target=self.target)
+        if at.metric == "precision" and at.threshold is not None and self.target == "dataset":
+            estimate = within_labels(estimate, counts, at.threshold)
+        return possible_estimate(estimate, at.metric)
 
     def plain_curve(self, threshold: float | None = None) -> OperatingCurve:  # noqa: ARG002 - of every score
         """Return the curve, which answers at every threshold."""
@@ -299,6 +302,19 @@ class SelectedPairing(Pairing):
             for metric in metrics
         ]
         return tuple(carried_over(gap) for tested in pairs for gap in holm_adjusted(tested))
+
+
+def within_labels(estimate: Estimate, counts: ScoreCounts, threshold: float) -> Estimate:
+    """Keep the precision of these rows between what the labels of the flagged rows allow."""
+    head = counts.score >= threshold
+    positive, negative = counts.positive[head].sum(), counts.negative[head].sum()
+    flagged = positive + negative + counts.unlabeled[head].sum()
+    if not flagged > 0:
+        return estimate
+    ends = np.array([estimate.value, estimate.low, estimate.high])
+    least, most = positive / flagged, 1 - negative / flagged
+    value, low, high = np.clip(ends, least, max(least, most)).tolist()
+    return replace(estimate, value=value, low=low, high=high)
 
 
 def possible_estimate(estimate: Estimate, metric: str) -> Estimate:
