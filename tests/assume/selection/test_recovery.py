@@ -155,6 +155,31 @@ def test_compared_models_are_judged_by_the_same_classes(rows):
     ]
 
 
+@pytest.mark.parametrize(
+    ("method", "chooser", "words"),
+    [
+        ("own-score", None, "chosen by the compared scores alone"),
+        ("observed-score", "other", "chosen by the compared scores alone"),
+        ("observed-score", "third", "chosen by the compared and the selection scores alone"),
+        ("begg-greenes", None, "chosen by the compared scores alone"),
+        ("begg-greenes", "third", "chosen by the columns and the compared scores alone"),
+    ],
+)
+def test_a_comparison_says_once_that_any_compared_score_may_have_chosen(
+    rows, method, chooser, words
+):
+    score, other, y, _ = rows
+    third = np.random.default_rng(5).normal(score)
+    columns = {None: None, "other": other, "third": third}
+    labels = uc.SelectedLabels(method, selection_score=columns[chooser])
+    comparison = uc.compare(y, {"one": score, "other": other}, assume=labels, metrics=["roc_auc"])
+    assert [need for need in comparison.needs if "chosen" in need] == [words]
+    for evaluation in comparison.evaluations.values():
+        assert [need for need in evaluation["roc_auc"].needs if "chosen" in need] == [words]
+        # Any of the models, or several, may have chosen: no cutoff on one score is supposed.
+        assert "selection-rule" not in {check.code for check in evaluation.checks}
+
+
 def test_the_model_that_chose_needs_no_other_score(rows):
     score, other, y, _ = rows
     labels = uc.SelectedLabels("observed-score", selection_score=score)

@@ -115,7 +115,7 @@ class SelectedRecovery(Recovery):
             random_labels=False,
             limited=False,
             premise="If nothing else chose the rows looked at, ",
-            question=QUESTION_BY_METHOD.get(self.model.method, BY_COLUMNS),
+            question=self._question,
             lights=LIGHTS,
             overturned_by="another reason for which rows were looked at, or another shape of the "
             "class",
@@ -125,6 +125,16 @@ class SelectedRecovery(Recovery):
             rows=", of which some were looked at",
             fitted=self.model.fitted,
         )
+
+    @property
+    def _question(self) -> str:
+        """Ask about what is supposed of the choice."""
+        if self.model.choosers:
+            return (
+                f"Did nothing but {self.model.choosers}, and chance, decide which rows were looked "
+                "at?"
+            )
+        return QUESTION_BY_METHOD.get(self.model.method, BY_COLUMNS)
 
     @property
     def _fit_words(self) -> str:
