@@ -180,6 +180,18 @@ def test_a_comparison_says_once_that_any_compared_score_may_have_chosen(
         assert "selection-rule" not in {check.code for check in evaluation.checks}
 
 
+def test_the_order_of_models_rests_on_what_chose_the_rows_and_on_no_fair_labels(rows, tmp_path):
+    score, other, y, _ = rows
+    comparison = uc.compare(y, {"one": score, "other": other}, assume=uc.SelectedLabels())
+    sentence = "If nothing else chose the rows looked at, they tell the order"
+    comparison.to_html(tmp_path / "comparison.html")
+    for output in (str(comparison), (tmp_path / "comparison.html").read_text()):
+        words = " ".join(output.split())
+        assert sentence in words
+        assert "fair sample" not in words
+        assert "whatever the prevalence" not in words
+
+
 def test_the_model_that_chose_needs_no_other_score(rows):
     score, other, y, _ = rows
     labels = uc.SelectedLabels("observed-score", selection_score=score)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.base import Basis, NaiveWords, Pairing, Recovery, ReportOptions, Unknowns
+from undercount.assume.base import Basis, NaiveWords, Pairing, PlanWords, Recovery, ReportOptions, Unknowns
 from undercount.assume.random_labels.recovery import threshold_checks
 from undercount.assume.selection.differences import gain_of, selected_differences
 from undercount.assume.selection.model import SelectedModel
@@ -66,6 +66,10 @@ QUESTION_BY_METHOD = {
     "at?",
     "unobserved": "Are the unseen parts of the choice and of the class jointly normal?",
 }
+PLAN_WORDS = PlanWords(
+    "and nothing else chose the rows looked at",
+    "the positives that nobody looked at score a little higher or lower",
+)
 NO_ODDS = "a positive has no odds of a label where a label is that somebody looked"
 BY_COLUMNS = "Did nothing but score, features and chance decide which rows were looked at?"
 
@@ -124,6 +128,9 @@ class SelectedRecovery(Recovery):
             naive=NAIVE_LOOKED,
             rows=", of which some were looked at",
             fitted=self.model.fitted,
+            order="If nothing else chose the rows looked at, they tell the order; no prevalence "
+            "was supposed.",
+            plan_words=PLAN_WORDS,
         )
 
     @property
