@@ -364,3 +364,16 @@ def test_the_real_ones_of_flagged_rows_lie_between_what_labels_allow():
     words = re.search(r"about ([\d,]+) real \(([\d,]+) – ([\d,]+)\)", printed)
     value, low, high = (int(word.replace(",", "")) for word in words.groups())
     assert least <= low <= value <= high <= most
+
+
+def test_pictures_and_pages_say_what_the_naive_numbers_and_the_labels_are(rows, tmp_path):
+    score, _, y, _ = rows
+    labels = uc.SelectedLabels("own-score")
+    display = uc.displays.RocDisplay.from_predictions(y, score, assume=labels)
+    axes = display.plot()
+    assert "rows looked at" in [line.get_label() for line in axes.get_lines()]
+    assert "unlabeled = negative" not in [line.get_label() for line in axes.get_lines()]
+    uc.evaluate(y, score, assume=labels).to_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "labelled positive; labels exist only where somebody looked" in page
+    assert "unlabeled = negative" not in page.split("</style>")[1]

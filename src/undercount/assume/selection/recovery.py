@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.base import Basis, NaiveWords, Pairing, PlanWords, Recovery, ReportOptions, Unknowns
+from undercount.assume.base import (
+    Basis,
+    NaiveWords,
+    Pairing,
+    PlanWords,
+    Recovery,
+    ReportOptions,
+    Unknowns,
+)
 from undercount.assume.random_labels.recovery import threshold_checks
 from undercount.assume.selection.differences import gain_of, selected_differences
 from undercount.assume.selection.model import SelectedModel
@@ -126,7 +134,7 @@ class SelectedRecovery(Recovery):
             reviewable=False,
             sliders=False,
             naive=NAIVE_LOOKED,
-            rows=", of which some were looked at",
+            rows="; labels exist only where somebody looked",
             fitted=self.model.fitted,
             order="If nothing else chose the rows looked at, they tell the order; no prevalence "
             "was supposed.",
