@@ -299,6 +299,9 @@ class Basis:
         What is said of the positives among all rows, if it is more than their hidden share.
     fitted : mapping
         What was fitted to the labels, by name: method, scale, link.
+    order : str
+        What tells the order of models whatever the share of hidden positives; empty where that
+        share, verdicts or chances of a label decide.
     """
 
     determined_by: str = ""
@@ -320,6 +323,7 @@ class Basis:
     rows: str = ""
     whole: str = ""
     fitted: Mapping[str, str] = field(default_factory=dict)
+    order: str = ""
 
 
 @runtime_checkable

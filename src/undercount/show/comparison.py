@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from undercount.assume.base import Basis
 from undercount.checks.percentages import percent, percents_beside
 from undercount.count.arrays import amount
 from undercount.curve import NO_ROWS_ROUNDING
@@ -89,15 +90,16 @@ def verdict_words(comparison: Comparison) -> str:
         )
     gap = behind[0]
     share = comparison.evaluations[best.name].shares.unlabeled_prevalence
+    order = order_words(gap, share, comparison.first.basis)
     by = f"{gap_words(gap)}, {_chance_words(comparison, gap)}"
     if len(top) == 1:
         rest = "" if len(standings) == PAIR else ", the next"
         words = f"{best.name} is better than {gap.other}{rest} in {title}: by {by}, {question}."
-        return f"{words} {order_words(gap, share)}"
+        return f"{words} {order}"
     if len(standings) == PAIR:
         return (
             f"{best.name} and {gap.other} cannot be told apart in {title}: {best.name} is ahead "
-            f"by {by}, {question}. {order_words(gap, share)}"
+            f"by {by}, {question}. {order}"
             f"{_elsewhere_words(comparison)}"
         )
     names = f"{', '.join(top[:-1])} and {top[-1]}"
@@ -109,7 +111,7 @@ def verdict_words(comparison: Comparison) -> str:
     )
     return (
         f"{names} cannot be told apart at the top in {title}: {best.name} is ahead of {gap.other} "
-        f"by {by}, {question}.{tail} {order_words(gap, share)}"
+        f"by {by}, {question}.{tail} {order}"
     )
 
 
@@ -144,19 +146,26 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def told_by(found: Difference) -> str:
+def told_by(found: Difference, basis: Basis) -> str:
     """Say what tells a difference where no prevalence is supposed; nothing where one is.
 
     At another prevalence the difference may be another.
     """
     needs = found.difference.needs
+    if basis.order:
+        return basis.determined_by
     return "verdicts" if "reviews" in needs else "chances" if CHANCES in needs else ""
 
 
-def order_words(found: Difference, share: float) -> str:
+def told_words(found: Difference, basis: Basis) -> str:
+    """Write the same as a sentence, with what it supposes."""
+    return basis.order or TOLD.get(told_by(found, basis), "")
+
+
+def order_words(found: Difference, share: float, basis: Basis) -> str:
     """Say whether the order of two models depends on the prevalence, whose share is in use."""
-    if told_by(found):
-        return TOLD[told_by(found)]
+    if told := told_words(found, basis):
+        return told
     if not found.depends_on_prevalence:
         return f"The order is the same whatever the prevalence, {IF_FAIR_LABELS}."
     if math.isnan(found.crossover):
@@ -382,9 +391,10 @@ def workload_notes(comparison: Comparison) -> list[str]:
 
 def difference_table(comparison: Comparison) -> Table:
     """Return the differences of two models, metric by metric."""
+    basis = comparison.first.basis
     head = ["metric", "difference", "chance of being better", "p", "the order holds"]
     rows = [
-        [metric_title(d.metric), gap_words(d), chance_words(d), p_words(d), _order(d)]
+        [metric_title(d.metric), gap_words(d), chance_words(d), p_words(d), _order(d, basis)]
         for d in comparison.differences
     ]
     return head, rows
@@ -543,11 +553,11 @@ def chance_words(found: Difference) -> str:
     return "< 1 %" if probability < 0.01 else f"{100 * probability:.0f} %"  # noqa: PLR2004
 
 
-def _order(found: Difference) -> str:
+def _order(found: Difference, basis: Basis) -> str:
     if not found.difference.exists:
         return "–"
-    if told_by(found):
-        return f"told by {told_by(found)}"
+    if teller := told_by(found, basis):
+        return f"told by {teller}"
     if not found.depends_on_prevalence:
         return "whatever the prevalence"
     if math.isnan(found.crossover):

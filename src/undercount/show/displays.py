@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import gammaincinv, ndtr
 
-from undercount.assume.base import Assumption
+from undercount.assume.base import NAIVE, Assumption
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.builder import assumption_of
 from undercount.counts import ScoreCounts
@@ -196,6 +196,7 @@ class CurveDisplay(Display):
     end_bounds: tuple[CurveBounds | None, ...] = ()
     confidence_level: float = USUAL_LEVEL
     reach: tuple[FloatArray, ...] = ()
+    naive_title: str = NAIVE.title
 
     x: ClassVar[str] = ""
     y: ClassVar[str] = ""
@@ -250,10 +251,11 @@ class CurveDisplay(Display):
             )
         curve, naive = _own_curve(evaluation), evaluation.naive_curve
         band = evaluation.recovery.roc_band if cls.x == "fpr" else None
-        if band is not None:
-            return cls(curve, naive, band, truth, name, confidence_level=level)
-        reach = tuple(cls._reach(evaluation))
-        return cls(curve, naive, None, truth, name, confidence_level=level, reach=reach)
+        reach = () if band is not None else tuple(cls._reach(evaluation))
+        title = evaluation.basis.naive.title
+        return cls(
+            curve, naive, band, truth, name, confidence_level=level, reach=reach, naive_title=title
+        )
 
     @classmethod
     def _reach(cls, evaluation: Evaluation) -> FloatArray:
@@ -325,7 +327,7 @@ class CurveDisplay(Display):
         if has_values:
             axes.plot(*columns, **{"linestyle": "-", "label": self.name, **style})
         for other, kind, label in (
-            (self.naive, "--", "unlabeled = negative"),
+            (self.naive, "--", self.naive_title),
             (self.truth, ":", "truth"),
         ):
             if other is not None:

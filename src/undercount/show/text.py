@@ -702,11 +702,14 @@ def _flagged_lines(evaluation: Evaluation, room: int, width: int) -> list[str]:
     if flagged == 0:
         return [line("flagged", "no rows: nothing scores that high", room + 3, width)]
     estimate = precision.estimate
-    real, low, high = (
-        rows_words(part, weighted=counts.weighted)
-        for part in (flagged * estimate.value, flagged * estimate.low, flagged * estimate.high)
-    )
+    shares = np.array([estimate.value, estimate.low, estimate.high])
+    # Of these rows some are known to be real, and others not to be.
+    least = known_positive if evaluation.recovery.supposes_right_labels else 0.0
+    ends = np.clip(flagged * shares, least, flagged - alarms).tolist()
+    real, low, high = (rows_words(part, weighted=counts.weighted) for part in ends)
     said = f"about {real} real ({low} – {high})"
+    if least == flagged - alarms:
+        said = f"{real} real"
     if estimate.range_only:
         said = f"{low} – {high} real"
     text = (

@@ -35,7 +35,8 @@ Method: TypeAlias = Literal[
     "own-score", "observed-score", "unobserved", "begg-greenes", "ipw", "doubly-robust"
 ]
 Distribution: TypeAlias = Literal["empirical", "normal", "copula"]
-METHODS = (*LATENT, "begg-greenes", "ipw", "doubly-robust")
+METHODS_OF_COLUMNS = ("begg-greenes", "ipw", "doubly-robust")
+METHODS = (*LATENT, *METHODS_OF_COLUMNS)
 DISTRIBUTIONS = ("empirical", "normal", "copula")
 FEWEST_RESAMPLES = 20
 
@@ -218,6 +219,8 @@ class SelectedLabels(Assumption):
                 for name, others in beside.items()
                 if others
             }
+            choosers = self._compared_choosers(fitted)
+            fitted = {name: replace(model, choosers=choosers) for name, model in fitted.items()}
         target = wanted.target or "population"
         return {
             name: SelectedRecovery(
@@ -230,6 +233,14 @@ class SelectedLabels(Assumption):
             )
             for name, model in fitted.items()
         }
+
+    def _compared_choosers(self, fitted: Mapping[str, SelectedModel]) -> str:
+        """Say what chose the rows where several models are judged on them."""
+        if self.method in METHODS_OF_COLUMNS:
+            return "the columns and the compared scores" if self.columns else "the compared scores"
+        # A model of its own score is the one that chose, although another score was named.
+        compared = any(model.method == "own-score" for model in fitted.values())
+        return "the compared scores" if compared else "the compared and the selection scores"
 
     def fit(
         self,

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.base import Basis, NaiveWords, Pairing, Recovery, ReportOptions, Unknowns
+from undercount.assume.base import (
+    Basis,
+    NaiveWords,
+    Pairing,
+    PlanWords,
+    Recovery,
+    ReportOptions,
+    Unknowns,
+)
 from undercount.assume.random_labels.recovery import threshold_checks
 from undercount.assume.selection.differences import gain_of, selected_differences
 from undercount.assume.selection.model import SelectedModel
@@ -66,6 +74,10 @@ QUESTION_BY_METHOD = {
     "at?",
     "unobserved": "Are the unseen parts of the choice and of the class jointly normal?",
 }
+PLAN_WORDS = PlanWords(
+    "and nothing else chose the rows looked at",
+    "the positives that nobody looked at score a little higher or lower",
+)
 NO_ODDS = "a positive has no odds of a label where a label is that somebody looked"
 BY_COLUMNS = "Did nothing but score, features and chance decide which rows were looked at?"
 
@@ -115,16 +127,29 @@ class SelectedRecovery(Recovery):
             random_labels=False,
             limited=False,
             premise="If nothing else chose the rows looked at, ",
-            question=QUESTION_BY_METHOD.get(self.model.method, BY_COLUMNS),
+            question=self._question,
             lights=LIGHTS,
             overturned_by="another reason for which rows were looked at, or another shape of the "
             "class",
             reviewable=False,
             sliders=False,
             naive=NAIVE_LOOKED,
-            rows=", of which some were looked at",
+            rows="; labels exist only where somebody looked",
             fitted=self.model.fitted,
+            order="If nothing else chose the rows looked at, they tell the order; no prevalence "
+            "was supposed.",
+            plan_words=PLAN_WORDS,
         )
+
+    @property
+    def _question(self) -> str:
+        """Ask about what is supposed of the choice."""
+        if self.model.choosers:
+            return (
+                f"Did nothing but {self.model.choosers}, and chance, decide which rows were looked "
+                "at?"
+            )
+        return QUESTION_BY_METHOD.get(self.model.method, BY_COLUMNS)
 
     @property
     def _fit_words(self) -> str:
@@ -152,9 +177,12 @@ class SelectedRecovery(Recovery):
         low, high = (value, value) if span is None else (span.low, span.high)
         return Estimate(value, low, high, error, level, self.model.needs)
 
-    def measure(self, at: MetricAt, counts: ScoreCounts) -> Estimate:  # noqa: ARG002 - by every score
+    def measure(self, at: MetricAt, counts: ScoreCounts) -> Estimate:
         """Estimate one metric."""
-        return possible_estimate(self.model.estimate(at, target=self.target), at.metric)
+        estimate = self.model.estimate(at, target=self.target)
+        if at.metric == "precision" and at.threshold is not None and self.target == "dataset":
+            estimate = within_labels(estimate, counts, at.threshold)
+        return possible_estimate(estimate, at.metric)
 
     def plain_curve(self, threshold: float | None = None) -> OperatingCurve:  # noqa: ARG002 - of every score
         """Return the curve, which answers at every threshold."""
@@ -302,6 +330,19 @@ class SelectedPairing(Pairing):
             for metric in metrics
         ]
         return tuple(carried_over(gap) for tested in pairs for gap in holm_adjusted(tested))
+
+
+def within_labels(estimate: Estimate, counts: ScoreCounts, threshold: float) -> Estimate:
+    """Keep the precision of these rows between what the labels of the flagged rows allow."""
+    head = counts.score >= threshold
+    positive, negative = counts.positive[head].sum(), counts.negative[head].sum()
+    flagged = positive + negative + counts.unlabeled[head].sum()
+    if not flagged > 0:
+        return estimate
+    ends = np.array([estimate.value, estimate.low, estimate.high])
+    least, most = positive / flagged, 1 - negative / flagged
+    value, low, high = np.clip(ends, least, max(least, most)).tolist()
+    return replace(estimate, value=value, low=low, high=high)
 
 
 def possible_estimate(estimate: Estimate, metric: str) -> Estimate:

@@ -14,12 +14,11 @@ from undercount.read.compare.compare import Comparison
 from undercount.read.evaluation import Evaluation
 from undercount.show.comparison import (
     TARGET_WORDS,
-    TOLD,
     gap_words,
     level_words,
     needs_words,
     threshold_notes,
-    told_by,
+    told_words,
     verdict_words,
     workload_notes,
 )
@@ -58,9 +57,9 @@ def as_comparison_page(comparison: Comparison) -> str:
     counts, names = first.counts, list(comparison.evaluations)
     metrics = dict.fromkeys([comparison.rank_by, *(d.metric for d in comparison.differences)])
     turning = [m for m in metrics if comparison.difference(m).depends_on_prevalence]
-    reason = told_by(comparison.difference(comparison.rank_by))
+    told = told_words(comparison.difference(comparison.rank_by), first.basis)
     # What the order would be at another share matters only where the share is free to move.
-    swept = [] if reason or first.basis.determined_by else [comparison.rank_by, *turning]
+    swept = [] if told or first.basis.determined_by else [comparison.rank_by, *turning]
     return load_template("comparison.html.jinja").render(
         names=names,
         verdict=verdict_words(comparison),
@@ -89,8 +88,8 @@ def as_comparison_page(comparison: Comparison) -> str:
         if first.unknowns.range_only
         else "recovered",
         ranged=first.shares.unlabeled_prevalence_interval is not None,
-        fixed=[] if reason else [metric_title(m) for m in metrics if m not in turning],
-        told=TOLD.get(reason, ""),
+        fixed=[] if told else [metric_title(m) for m in metrics if m not in turning],
+        told=told,
         **draw_both_curves(comparison.evaluations),
         colours=COLOURS,
         version=__version__,
