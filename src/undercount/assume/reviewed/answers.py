@@ -139,6 +139,11 @@ class ReviewAnswers:
         return self.sampling == "single-sample" and self.counts.n_positive > 0
 
     @property
+    def roles(self) -> tuple[Labels, ...]:
+        """What can be supposed of the labels: random ones and a known share need no verdicts."""
+        return LABEL_ROLES if self.testable and self.prevalence is None else ("any",)
+
+    @property
     def audit_needs(self) -> tuple[str, ...]:
         """What audited rows rest on beyond right verdicts; a plan draws its rows itself."""
         return (RANDOM_AUDIT,) if self.audited else ()
@@ -297,10 +302,10 @@ class ReviewAnswers:
             "target": self.target,
             "confidence_level": self.confidence_level,
             "sequential": self.sequential,
-            "prevalence": self.prevalence,
         }
         if (labels or self.labels) == "any":
-            return ReviewedMetrics(strata.cells, **options, clusters=self.clusters)
+            about = {**options, "clusters": self.clusters, "prevalence": self.prevalence}
+            return ReviewedMetrics(strata.cells, **about)
         return CombinedMetrics(strata, **options)
 
     def estimate(

@@ -38,7 +38,8 @@ class Reviewed(Assumption):
         Whether labelled rows were part of the sample before they were labelled.
     prevalence : number or (low, high), optional
         Share of positives among these rows, if it is known from elsewhere: recall then rests on
-        what verdicts find among the flagged rows, and is a fifth to a third narrower.
+        what verdicts find among the flagged rows, and is a fifth to a third narrower. It goes with
+        labels of which nothing is supposed: random ones and a share need no verdicts.
 
     Notes
     -----
@@ -67,7 +68,14 @@ class Reviewed(Assumption):
     prevalence: float | tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        _read_range(self.prevalence)
+        known_share = _read_range(self.prevalence)
+        if known_share is not None and isinstance(self.labels, str) and self.labels == "random":
+            raise InputError(
+                f"labels that are random and a known {named('prevalence')} tell every metric "
+                f"without verdicts: RandomLabels(prevalence=…); pass verdicts with a known "
+                f"prevalence as {named('labels', repr('any'))}",
+                argument="prevalence",
+            )
         object.__setattr__(self, "reviews", as_reviews(self.reviews))
 
     @property

@@ -118,7 +118,7 @@ class ReviewedRecovery(Recovery):
             reviewed.n_answered,
             reviewed.n_positive,
             reviewed.labels,
-            ("any", "random") if reviewed.testable else ("any",),
+            reviewed.roles,
             reviewed.needs,
             reviewed.sequential,
             tuple(design.goal),

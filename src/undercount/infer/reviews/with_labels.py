@@ -276,7 +276,6 @@ class CombinedMetrics:
     target: Target = "dataset"
     confidence_level: float = 0.95
     sequential: bool = False
-    prevalence: tuple[float, float] | None = None  # of the rows, if it is known, or a range of it
 
     def gradient(self, name: str, threshold: float | None = None, **options: Any) -> MassGradient:
         """Return a metric with its gradient by masses."""
@@ -314,8 +313,6 @@ class CombinedMetrics:
         result = make_estimate(
             name, gradient.value, variance, freedom, self.confidence_level, needs=BOTH
         )
-        if self.prevalence is not None and alone.high - alone.low < result.high - result.low:
-            return replace(alone, needs=(*BOTH, "prevalence"))
         cells = self.strata.cells
         if isinstance(cells, CrossedCells) and not cells.follows_plan:
             # Where in the plan's strata labels put its positives is a guess: reviews have the ends.
@@ -341,5 +338,4 @@ class CombinedMetrics:
             self.confidence_level,
             self.sequential,
             self.strata.clusters,
-            self.prevalence,
         )
