@@ -30,7 +30,8 @@ class Reviewed(Assumption):
     labels : {"any", "random"}, optional
         What to suppose of the labels: nothing, or that they are a random sample of the positives,
         which is sharper, and wrong if they are not. "any" by default: a test that does not reject
-        random labels is no licence; `recovery.answers` has both.
+        random labels is no licence; `recovery.answers` has both. Models are compared by the
+        reviews alone.
     sequential : bool
         Whether intervals shall hold at every look at once while verdicts come in, so that one may
         stop when they are narrow enough; they are about 1.5 times as wide.
@@ -136,6 +137,7 @@ class Reviewed(Assumption):
         planned = plan_model(reviews, {name: model.scores for name, model in rows.items()})
         counts, clusters = models[planned].counts, models[planned].review_clusters(reviews)
         plan = ReviewAnswers(counts, reviews, self.labels, **about, clusters=clusters)
+        plan = replace(plan, asked="any", compared=self.labels == "random")
         return cross_models(plan, planned, models)
 
     def recover_segments(
@@ -180,7 +182,6 @@ def cross_models(
             counts=model.counts,
             crossed=crossed(name),
             clusters=model.review_clusters(plan.reviews),
-            plan_clusters=plan.clusters,
         )
         for name, model in models.items()
     }

@@ -236,7 +236,7 @@ class ReviewedRecovery(Recovery):
         """Return what was found about data, verdicts and labels."""
         checks = label_checks(self, rows)
         checks = checks if self.basis.random_labels else without_random_labels(checks)
-        checks += [self.reviewed.check(), *self._own_checks]
+        checks += [*self.reviewed.checks(), *self._own_checks]
         if self.clusters is not None:
             checks.append(clusters_check(clustered_design(self, "roc_auc"), self.clusters))
         checks += threshold_checks(self.counts, self.shares, self.used.threshold)
@@ -376,8 +376,7 @@ class ReviewedPairing(Pairing):
     ) -> list[Difference]:
         reviewed = next(iter(self.models.values())).reviewed
         about = self._level, question, reviewed.needs
-        joined = reviewed.labels == "random"
-        return holm_adjusted(reviewed_differences(models, metric, values, *about, joined=joined))
+        return holm_adjusted(reviewed_differences(models, metric, values, *about))
 
     def workload(self) -> Workload | None:
         """Return what verdicts tell of as many flagged rows, if a number of them was asked for."""

@@ -18,7 +18,7 @@ from undercount.infer.reviews.clusters import ReviewClusters
 from undercount.infer.reviews.intervals import ReviewedMetrics, make_estimate, mean_weight, stretch
 from undercount.infer.reviews.part_of_rows import PartCells
 from undercount.infer.reviews.stratum_shares import LEAST_WEIGHT
-from undercount.infer.reviews.verdicts import CrossedCells, ReviewedCells
+from undercount.infer.reviews.verdicts import ReviewedCells
 
 BOTH = ("reviews", "random labels")
 _SHARING_ROUNDS = 8
@@ -124,11 +124,6 @@ class LabelledStrata:
         """Share of the positives that carry a label."""
         return self._fitted[0]
 
-    @property
-    def chance(self) -> FloatArray:
-        """How likely a row of each unit is positive beside others of its stratum, by the labels."""
-        return self.cells.posterior
-
     @cached_property
     def positive(self) -> FloatArray:
         """Positives of the target in each cell: those found where they are, others as labels say.
@@ -167,15 +162,15 @@ class LabelledStrata:
         """
         stratum, scale = self.cells.stratum, np.ones(self.n_strata)
         for _ in range(_SHARING_ROUNDS):
-            sums = self._sums(rows * np.minimum(self.chance * scale[stratum], 1.0))
+            sums = self._sums(rows * np.minimum(self.cells.posterior * scale[stratum], 1.0))
             scale *= np.divide(hidden, sums, out=np.zeros(len(sums)), where=sums > 0)
-        return np.asarray(rows * np.minimum(self.chance * scale[stratum], 1.0))
+        return np.asarray(rows * np.minimum(self.cells.posterior * scale[stratum], 1.0))
 
     def variance(self, moves: FloatArray) -> tuple[float, float]:
         """Return the variance of a sum over positives, each counting what it moves; its freedom."""
         chance, _, total, reviewed = self._fitted
         cells = self.cells
-        likely = self.chance * cells.unlabeled
+        likely = cells.posterior * cells.unlabeled
         sums = np.maximum(self._sums(likely), 1e-300)
         middle = self._sums(likely * moves) / sums
         squares = self._sums(likely * moves**2) / sums
@@ -210,62 +205,6 @@ class LabelledStrata:
         place = self.cells.group[design.stratum_of(self.clusters.labelled_score)]
         adds = by_stratum[place]
         return self.clusters.label_effect(adds), self.clusters.label_freedom(adds)
-
-
-@dataclass(frozen=True, eq=False)
-class CrossedStrata(LabelledStrata):
-    """The same positives of each stratum of the plan, in the cells of another model.
-
-    Labels tell how positives are spread over the strata, and within them over both models' scores.
-    """
-
-    cells: CrossedCells
-    plan_clusters: ReviewClusters | None = None
-
-    @cached_property
-    def plan(self) -> LabelledStrata:
-        """The strata by the model that planned the reviews."""
-        return LabelledStrata(self.cells.plan, self.plan_clusters)
-
-    @property
-    def labelled(self) -> FloatArray:
-        """Labelled positives in each stratum."""
-        return self.plan.labelled
-
-    @property
-    def chance(self) -> FloatArray:
-        """How likely each row is positive beside others of its stratum, by the labels."""
-        return self.cells.joint_posterior
-
-    @property
-    def _fitted(self) -> tuple[float, FloatArray, FloatArray, FloatArray]:
-        return self.plan._fitted  # noqa: SLF001 - of the same class
-
-    def _spread(self, hidden: FloatArray, rows: FloatArray) -> FloatArray:
-        """Spread positives of each stratum over its rows, this model's scores as labels have them.
-
-        Strata and bins of scores are brought to their totals in turn (Deming and Stephan 1940).
-        """
-        cells, chance = self.cells, np.array(self.chance)
-        if cells.follows_plan:
-            return super()._spread(hidden, rows)
-        bins, labels, side = cells.label_bins
-        part = labels / np.maximum(np.bincount(side, labels, 2), 1.0)[side]
-        found = np.bincount(bins, cells.found, len(labels))
-        for _ in range(_SHARING_ROUNDS):
-            there = self._sums(rows * np.minimum(chance, 1.0))
-            ratio = np.divide(hidden, there, out=np.zeros(len(there)), where=there > 0)
-            chance *= ratio[cells.stratum]
-            mass = np.bincount(bins, rows * np.minimum(chance, 1.0), len(labels))
-            wanted = np.bincount(side, mass + found, 2)[side] * part - found
-            unit = 0.05 * self.unit
-            chance *= ((np.maximum(wanted, 0.0) + unit) / (mass + unit))[bins]
-        there = self._sums(rows * np.minimum(chance, 1.0))
-        ratio = np.divide(hidden, there, out=np.zeros(len(there)), where=there > 0)
-        return np.asarray(rows * np.minimum(chance * ratio[cells.stratum], 1.0))
-
-    def _by_cluster(self, by_stratum: FloatArray) -> tuple[float, float]:
-        return self.plan._by_cluster(by_stratum)  # noqa: SLF001 - of the same class
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,11 +252,6 @@ class CombinedMetrics:
         result = make_estimate(
             name, gradient.value, variance, freedom, self.confidence_level, needs=BOTH
         )
-        cells = self.strata.cells
-        if isinstance(cells, CrossedCells) and not cells.follows_plan:
-            # Where in the plan's strata labels put its positives is a guess: reviews have the ends.
-            ends = float(np.fmin(alone.low, result.value)), float(np.fmax(alone.high, result.value))
-            return replace(result, low=ends[0], high=ends[1])
         holds = alone.low <= result.value <= alone.high
         if holds and alone.high - alone.low < result.high - result.low:
             return replace(result, low=alone.low, high=alone.high)
