@@ -141,9 +141,14 @@ class ReviewAnswers:
         return self.sampling == "single-sample" and self.counts.n_positive > 0
 
     @property
+    def labels_tell(self) -> bool:
+        """Whether labels, if they are random, add to what reviews of these rows say."""
+        return self.joinable and not (self.whole is not None and self._own_strata.few_in_part)
+
+    @property
     def roles(self) -> tuple[Labels, ...]:
         """What can be supposed of the labels: random ones and a known share need no verdicts."""
-        return LABEL_ROLES if self.joinable and self.prevalence is None else ("any",)
+        return LABEL_ROLES if self.labels_tell and self.prevalence is None else ("any",)
 
     @property
     def audit_needs(self) -> tuple[str, ...]:
@@ -253,7 +258,9 @@ class ReviewAnswers:
         clusters = used.review_clusters(reviews)
         about = {"counts": used.counts, "reviews": reviews, "target": target}
         # The prevalence is that of all rows, not of these.
-        return replace(self, **about, clusters=clusters, whole=self, prevalence=None)
+        about |= {"clusters": clusters, "whole": self, "prevalence": None}
+        part = replace(self, **about, asked="any")
+        return replace(part, asked=self.asked) if part.labels_tell else part
 
     def finer_cells(self, counts: ScoreCounts, fine: ScoreCounts) -> ReviewedCells:
         """Return what is known of the parts of cells: how likely a row is positive stays."""

@@ -120,6 +120,12 @@ class LabelledStrata:
         return np.asarray(by_labels / (by_labels + reviewed))
 
     @property
+    def few_in_part(self) -> bool:
+        """Whether these are a part of the rows, with so few labels that reviews alone answer."""
+        part = isinstance(self.cells, PartCells) and not self.cells.has_all
+        return part and float(self.labelled.sum()) < FEW_IN_PART * self.unit
+
+    @property
     def label_frequency(self) -> float:
         """Share of the positives that carry a label."""
         return self._fitted[0]
@@ -243,7 +249,8 @@ class CombinedMetrics:
         all that reviews leave open.
         """
         alone = self.alone.estimate(name, threshold, **options)
-        if self.strata.labelled.sum() < self._fewest_labels(name) * self.strata.unit:
+        few = self.strata.labelled.sum() < FEW_RANKED * self.strata.unit
+        if few and name == "average_precision":
             return replace(alone, needs=BOTH)
         gradient = self.gradient(name, threshold, **options)
         variance, freedom = self.variance(gradient)
@@ -256,12 +263,6 @@ class CombinedMetrics:
         if holds and alone.high - alone.low < result.high - result.low:
             return replace(result, low=alone.low, high=alone.high)
         return result
-
-    def _fewest_labels(self, name: str) -> int:
-        cells = self.strata.cells
-        if isinstance(cells, PartCells) and not cells.has_all:
-            return FEW_IN_PART
-        return FEW_RANKED if name == "average_precision" else 0
 
     @property
     def alone(self) -> ReviewedMetrics:
