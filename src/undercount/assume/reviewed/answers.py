@@ -150,17 +150,17 @@ class ReviewAnswers:
         """What can be supposed of the labels: random ones and a known share need no verdicts."""
         return LABEL_ROLES if self.labels_tell and self.prevalence is None else ("any",)
 
-    @property
-    def audit_needs(self) -> tuple[str, ...]:
-        """What audited rows rest on beyond right verdicts; a plan draws its rows itself."""
-        return (RANDOM_AUDIT,) if self.audited else ()
+    def named_needs(self, needs: tuple[str, ...]) -> tuple[str, ...]:
+        """Name what numbers rest on: a plan draws the rows of reviews itself, an audit does not."""
+        drawn_by = {"reviews": RANDOM_AUDIT} if self.audited else {}
+        return tuple(drawn_by.get(need, need) for need in needs)
 
     @property
     def needs(self) -> tuple[str, ...]:
         """What the headline rests on, but for right labels."""
         labels = ("random labels",) if self.labels == "random" else ()
         share = () if self.prevalence is None else ("prevalence",)
-        return ("reviews", *labels, *share, *self.audit_needs)
+        return self.named_needs(("reviews", *labels, *share))
 
     @property
     def n_planned(self) -> int:
@@ -346,7 +346,7 @@ class ReviewAnswers:
         if prevalence is not None:
             part["prevalence"] = prevalence
         result = metrics.estimate(metric, threshold, top=top, beta=beta, **part)
-        return replace(result, needs=(*result.needs, *self.audit_needs))
+        return replace(result, needs=self.named_needs(result.needs))
 
     def curve(
         self, labels: Labels | None = None, counts: ScoreCounts | None = None

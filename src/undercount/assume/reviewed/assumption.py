@@ -212,7 +212,7 @@ class RandomAudit(Assumption):
     >>> y = np.where(rng.random(4000) < 0.1, truth, np.nan)
     >>> evaluation = uc.evaluate(y, score + 2 * truth, assume=uc.RandomAudit(), threshold=1)
     >>> evaluation["recall"].needs
-    ('reviews', 'random audit', 'right labels')
+    ('random audit', 'right labels')
     """
 
     sequential: bool = False
