@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from undercount.errors import InputError, named, real_number
-from undercount.metric_facts import SCALE_RANGES, Scale
+from undercount.metric_facts import RANDOM_AUDIT, SCALE_RANGES, Scale
 
 FloatArray = NDArray[np.float64]
 
@@ -126,7 +126,8 @@ class Estimate:
     def open(self) -> bool:
         """Whether a value exists, and reviews are too few to say anything of it."""
         has_ends = not math.isnan(self.low)
-        return math.isnan(self.value) and has_ends and "reviews" in self.needs
+        by_verdicts = "reviews" in self.needs or RANDOM_AUDIT in self.needs
+        return math.isnan(self.value) and has_ends and by_verdicts
 
     @property
     def interval(self) -> Interval:

@@ -786,11 +786,6 @@ class Recovery(ABC):
         return None
 
     @property
-    def further_needs(self) -> tuple[str, ...]:
-        """What differences of models rest on beyond what each of them names."""
-        return ()
-
-    @property
     def further_plan(self) -> Reviews | None:
         """The reviews of a plan to which a further round can be added, if there is one."""
         return None

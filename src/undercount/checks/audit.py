@@ -5,6 +5,8 @@ import math
 import numpy as np
 from scipy.special import gammaln
 
+from undercount.checks.checklist import FEW_CLUSTERS
+from undercount.checks.outcomes import passes, warns
 from undercount.counts import ScoreCounts
 from undercount.errors import CODES, Check
 
@@ -59,6 +61,22 @@ def audit_check(counts: ScoreCounts) -> Check:
         f"the audited rows score like all rows ({_p_words(p_value)}), as a random sample would; "
         "that is no proof",
     )
+
+
+def verified_clusters_check(n_clusters: int, n_verified: int) -> Check:
+    """UC020: intervals rest on clusters, of which enough should have verified rows.
+
+    Examples
+    --------
+    >>> from undercount.checks.audit import verified_clusters_check
+    >>> print(verified_clusters_check(1000, 150))
+    UC020 ok: 1,000 clusters, 150 of them with a verified row
+    """
+    message = f"{n_clusters:,} clusters, {n_verified:,} of them with a verified row"
+    if n_verified >= FEW_CLUSTERS:
+        return passes("clusters", message)
+    advice = f"verify rows of more clusters; below {FEW_CLUSTERS} intervals are rough"
+    return warns("clusters", message, advice)
 
 
 def _p_words(p_value: float) -> str:

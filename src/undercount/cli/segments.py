@@ -69,7 +69,8 @@ def check_segment_options(options: Options) -> None:
     if options["reviews"]:
         raise InputError(
             "--by does not go with --reviews: a plan shares its budget over all rows, and few "
-            "verdicts fall into any one segment. Plan the rows of each segment by themselves"
+            "verdicts fall into any one segment. Plan the rows of each segment by themselves, or "
+            "call uc.evaluate(…, assume=uc.Reviewed(…), by=…) in Python"
         )
 
 

@@ -30,7 +30,8 @@ class Reviewed(Assumption):
     labels : {"any", "random"}, optional
         What to suppose of the labels: nothing, or that they are a random sample of the positives,
         which is sharper, and wrong if they are not. "any" by default: a test that does not reject
-        random labels is no licence; `recovery.answers` has both.
+        random labels is no licence; `recovery.answers` has both. Models are compared by the
+        reviews alone.
     sequential : bool
         Whether intervals shall hold at every look at once while verdicts come in, so that one may
         stop when they are narrow enough; they are about 1.5 times as wide.
@@ -38,7 +39,8 @@ class Reviewed(Assumption):
         Whether labelled rows were part of the sample before they were labelled.
     prevalence : number or (low, high), optional
         Share of positives among these rows, if it is known from elsewhere: recall then rests on
-        what verdicts find among the flagged rows, and is a fifth to a third narrower.
+        what verdicts find among the flagged rows, and is a fifth to a third narrower. It goes with
+        labels of which nothing is supposed: random ones and a share need no verdicts.
 
     Notes
     -----
@@ -67,7 +69,14 @@ class Reviewed(Assumption):
     prevalence: float | tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        _read_range(self.prevalence)
+        known_share = _read_range(self.prevalence)
+        if known_share is not None and isinstance(self.labels, str) and self.labels == "random":
+            raise InputError(
+                f"labels that are random and a known {named('prevalence')} tell every metric "
+                f"without verdicts: RandomLabels(prevalence=…); pass verdicts with a known "
+                f"prevalence as {named('labels', repr('any'))}",
+                argument="prevalence",
+            )
         object.__setattr__(self, "reviews", as_reviews(self.reviews))
 
     @property
@@ -128,6 +137,7 @@ class Reviewed(Assumption):
         planned = plan_model(reviews, {name: model.scores for name, model in rows.items()})
         counts, clusters = models[planned].counts, models[planned].review_clusters(reviews)
         plan = ReviewAnswers(counts, reviews, self.labels, **about, clusters=clusters)
+        plan = replace(plan, asked="any", compared=self.labels == "random")
         return cross_models(plan, planned, models)
 
     def recover_segments(
@@ -172,7 +182,6 @@ def cross_models(
             counts=model.counts,
             crossed=crossed(name),
             clusters=model.review_clusters(plan.reviews),
-            plan_clusters=plan.clusters,
         )
         for name, model in models.items()
     }
@@ -203,7 +212,7 @@ class RandomAudit(Assumption):
     >>> y = np.where(rng.random(4000) < 0.1, truth, np.nan)
     >>> evaluation = uc.evaluate(y, score + 2 * truth, assume=uc.RandomAudit(), threshold=1)
     >>> evaluation["recall"].needs
-    ('reviews', 'random audit', 'right labels')
+    ('random audit', 'right labels')
     """
 
     sequential: bool = False

@@ -178,8 +178,6 @@ def reviewed_differences(
     level: float,
     question: Question,
     needs: tuple[str, ...],
-    *,
-    joined: bool = False,
 ) -> list[Difference]:
     """Return the difference of each pair of models in one metric.
 
@@ -197,9 +195,6 @@ def reviewed_differences(
     question : {"population", "rows"}
     needs : tuple of str
         What differences rest on.
-    joined : bool
-        Whether values rest on random labels too. The interval then is that of the reviews alone:
-        one by the labels that both models' scores share held .75 to .91.
 
     Notes
     -----
@@ -211,37 +206,15 @@ def reviewed_differences(
     differences = []
     for one, other in itertools.combinations(models, 2):
         value = values[one] - values[other]
-        alone = float(gradients[one].value - gradients[other].value) if joined else value
         pair = PairedModels(
             metric,
             (asked[one], asked[other]),
             (gradients[one], gradients[other]),
-            0.0 if abs(alone) <= NO_ROWS_ROUNDING else alone,
+            0.0 if abs(value) <= NO_ROWS_ROUNDING else value,
             population=question == "population",
         )
-        difference = pair.difference((one, other), level, question, needs)
-        differences.append(_holding(difference, value) if joined else difference)
+        differences.append(pair.difference((one, other), level, question, needs))
     return differences
-
-
-def _holding(difference: Difference, value: float) -> Difference:
-    """Return a difference with another value, which its interval holds."""
-    gap = difference.difference
-    value = 0.0 if abs(value) <= NO_ROWS_ROUNDING else value
-    low, high = (float(end(edge, value)) for end, edge in ((np.fmin, gap.low), (np.fmax, gap.high)))
-    better = value if FACTS[difference.metric].higher_is_better else -value
-    p_value = (
-        max(difference.p_value, 1 - gap.confidence_level)
-        if low <= 0 <= high
-        else difference.p_value
-    )
-    return replace(
-        difference,
-        difference=replace(gap, value=value, low=low, high=high),
-        better_probability=better_chance(better, p_value),
-        p_value=p_value,
-        adjusted_p_value=p_value,
-    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,13 +30,14 @@ from undercount.assume.reviewed.differences import (
     reviewed_differences,
 )
 from undercount.assume.reviewed.search import ReviewedSearch
-from undercount.checks.audit import audit_check
+from undercount.checks.audit import audit_check, verified_clusters_check
 from undercount.checks.checklist import clusters_check, with_warnings, without_random_labels
 from undercount.checks.labelled_chance import chance_threshold
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve
 from undercount.errors import Check, LibraryWarning
 from undercount.estimate import Estimate, Interval
+from undercount.infer.clusters import Clusters
 from undercount.infer.decisions import BestThreshold, Goal
 from undercount.infer.deployed import SAME_RATES
 from undercount.infer.difference import (
@@ -118,7 +119,7 @@ class ReviewedRecovery(Recovery):
             reviewed.n_answered,
             reviewed.n_positive,
             reviewed.labels,
-            ("any", "random") if reviewed.testable else ("any",),
+            reviewed.roles,
             reviewed.needs,
             reviewed.sequential,
             tuple(design.goal),
@@ -126,11 +127,6 @@ class ReviewedRecovery(Recovery):
             found,
             plain=not reviewed.audited,
         )
-
-    @property
-    def further_needs(self) -> tuple[str, ...]:
-        """What differences of models rest on beyond what each of them names."""
-        return self.reviewed.audit_needs
 
     @property
     def further_plan(self) -> Reviews | None:
@@ -223,7 +219,7 @@ class ReviewedRecovery(Recovery):
         best = ReviewedSearch(*about, metrics=self.reviewed.metrics(counts=counts)).best(goal, over)
         if best.gain is None:
             return best
-        needs = (*best.gain.needs, *self.reviewed.audit_needs)
+        needs = self.reviewed.named_needs(best.gain.needs)
         return replace(best, gain=replace(best.gain, needs=needs))
 
     def negatives(self, counts: ScoreCounts) -> FloatArray:
@@ -236,11 +232,14 @@ class ReviewedRecovery(Recovery):
         """Return what was found about data, verdicts and labels."""
         checks = label_checks(self, rows)
         checks = checks if self.basis.random_labels else without_random_labels(checks)
-        checks += [self.reviewed.check(), *self._own_checks]
+        checks += [*self.reviewed.checks(), *self._own_checks]
         if self.clusters is not None:
-            checks.append(clusters_check(clustered_design(self, "roc_auc"), self.clusters))
+            checks.append(self._clusters_check(self.clusters))
         checks += threshold_checks(self.counts, self.shares, self.used.threshold)
         return with_warnings(checks, [*self.unknowns.warned, *warned], given=True)
+
+    def _clusters_check(self, clusters: Clusters) -> Check:
+        return clusters_check(clustered_design(self, "roc_auc"), clusters)
 
     @property
     def _own_checks(self) -> list[Check]:
@@ -285,6 +284,7 @@ class AuditedRecovery(ReviewedRecovery):
         return replace(
             super().basis,
             determined_by="audited rows",
+            premise="The audit shows that ",
             question="Are the verified rows a random sample of all rows?",
             lights={"reviewed": "if the audit was random"},
             overturned_by="verified rows that are no random sample",
@@ -292,6 +292,11 @@ class AuditedRecovery(ReviewedRecovery):
                 "as the audited rows show", "the audit preferred high or low scores a little"
             ),
         )
+
+    def _clusters_check(self, clusters: Clusters) -> Check:
+        audited = self.reviewed.clusters
+        n_verified = 0 if audited is None else audited.n_reviewed
+        return verified_clusters_check(clusters.n_clusters, n_verified)
 
     @property
     def _own_checks(self) -> list[Check]:
@@ -376,8 +381,7 @@ class ReviewedPairing(Pairing):
     ) -> list[Difference]:
         reviewed = next(iter(self.models.values())).reviewed
         about = self._level, question, reviewed.needs
-        joined = reviewed.labels == "random"
-        return holm_adjusted(reviewed_differences(models, metric, values, *about, joined=joined))
+        return holm_adjusted(reviewed_differences(models, metric, values, *about))
 
     def workload(self) -> Workload | None:
         """Return what verdicts tell of as many flagged rows, if a number of them was asked for."""

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,10 +30,6 @@ LEAST_SPREAD, FARTHEST_LOG_ODDS = 0.3, 6.0
 SHIFT, SLOPE = 2.0, 0.5
 # The same of what the plan's and another model's score say together: a shift, and both slopes.
 OTHER_SCORE = np.array([0.0, 1.0, 0.5]), np.array([SHIFT, SLOPE, SLOPE])
-# The same among labels: any shift, and what the other score says beyond the plan's.
-JOINT_SCORE = np.array([0.0, 0.5]), np.array([20.0, SLOPE])
-# Labelled rows in each bin of the other model's scores, and most bins.
-LABELS_A_BIN, MOST_BINS = 20, 30
 # Known rows of an audit in each stratum, and how many strata there are at most.
 ROWS_A_STRATUM, MOST_AUDIT_STRATA = 10, 50
 # Spread of the slope of an audit's log odds by the rank of the score, around 1.
@@ -408,7 +404,6 @@ def _fit_logistic(
     verdict: FloatArray,
     expected: FloatArray,
     spread: FloatArray,
-    offset: FloatArray | float = 0.0,
 ) -> FloatArray:
     """Fit verdicts by logistic regression, drawn towards expected coefficients.
 
@@ -417,7 +412,7 @@ def _fit_logistic(
     prior, turned = spread**-2.0, columns.swapaxes(-1, -2)
     theta = np.broadcast_to(expected, (*verdict.shape[:-1], len(expected)))
     for _ in range(50):
-        share = expit((columns @ theta[..., None])[..., 0] + offset)
+        share = expit((columns @ theta[..., None])[..., 0])
         score = (turned @ (verdict - share)[..., None])[..., 0] - prior * (theta - expected)
         bend = (turned * (share * (1 - share))[..., None, :]) @ columns + np.diag(prior)
         step = np.linalg.solve(bend, score[..., None])[..., 0]
@@ -778,8 +773,6 @@ class CrossedCells(ReviewedCells):
         Unlabeled row of each verdict, as a place in the two above.
     row_weight : array, optional
         Weight of each unlabeled row.
-    labelled : pair of array of int
-        Cell of each row labelled positive, by the plan's model and by this one.
     """
 
     plan: ReviewedCells = field(kw_only=True)
@@ -787,7 +780,6 @@ class CrossedCells(ReviewedCells):
     own_cell: IntArray = field(kw_only=True)
     reviewed: IntArray = field(kw_only=True)
     row_weight: FloatArray | None = field(default=None, kw_only=True)
-    labelled: tuple[IntArray, IntArray] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "group", self.plan.group)
@@ -810,7 +802,7 @@ class CrossedCells(ReviewedCells):
             np.searchsorted(-table.score, -score.astype(np.float64))
             for table, score in ((counts, scores), (plan.counts, plan_scores))
         )
-        pool, labelled = np.flatnonzero(labels == NOT_ANSWERED), labels == 1
+        pool = np.flatnonzero(labels == NOT_ANSWERED)
         own, other = own_place[pool], plan_place[pool]
         return cls(
             counts,
@@ -821,7 +813,6 @@ class CrossedCells(ReviewedCells):
             own_cell=own,
             reviewed=np.searchsorted(pool, rows[plan.reviews.answered]),
             row_weight=None if weights is None else weights[pool],
-            labelled=(plan_place[labelled], own_place[labelled]),
         )
 
     @cached_property
@@ -864,62 +855,10 @@ class CrossedCells(ReviewedCells):
         """The working posterior of each cell of this model."""
         return design_posterior(self.counts, self.reviews.design)
 
-    @cached_property
-    def joint_posterior(self) -> FloatArray:
-        """The working posterior of each unlabeled row by the labels, as both models score them.
-
-        What this model's score says beyond the plan's moves the plan's posterior, as fast as it
-        does among labelled rows beside unlabeled ones (logistic regression).
-        """
-        labelled = self.labelled
-        if labelled is None or self.follows_plan:
-            return self.posterior
-        places = zip((self.plan_cell, self.own_cell), labelled, strict=True)
-        plan, this = (
-            np.log(posterior)[np.concatenate(place)]
-            for posterior, place in zip(
-                (self.plan.posterior, self._own_posterior), places, strict=True
-            )
-        )
-        number = len(self.own_cell)
-        columns = np.stack([np.ones(number), plan[:number]], axis=1)
-        line = np.linalg.lstsq(columns, this[:number], rcond=None)[0]
-        beyond = this - line[0] - line[1] * plan
-        is_labelled = np.arange(len(plan)) >= number
-        columns = np.stack([np.ones(len(plan)), beyond], axis=1)
-        slope = _fit_logistic(columns, is_labelled.astype(float), *JOINT_SCORE, offset=plan)[1]
-        return np.asarray(
-            np.clip(self.posterior * np.exp(slope * beyond[:number]), 1e-9, MOST_SURE)
-        )
-
     @property
     def follows_plan(self) -> bool:
         """Whether this model puts the rows in the plan's order."""
         return np.array_equal(self._own_posterior[self.own_cell], self.posterior)
-
-    @cached_property
-    def label_bins(self) -> tuple[IntArray, FloatArray, IntArray]:
-        """Bins of this model's scores with as many labels each: of rows, labels in each, its side.
-
-        On either side of the plan's threshold there are bins of their own.
-        """
-        design, (plan_labelled, own_labelled) = self.reviews.design, cast("Any", self.labelled)
-        lowest = -np.inf if design.threshold is None else design.threshold
-        flagged = self.plan.counts.score >= lowest
-        bins = np.zeros(len(self.own_cell), dtype=np.intp)
-        labels: list[float] = []
-        sides: list[int] = []
-        for number, side in enumerate((flagged, ~flagged)):
-            own = np.sort(own_labelled[side[plan_labelled]])
-            n_bins = int(np.clip(len(own) // LABELS_A_BIN, 1, MOST_BINS))
-            edges = own[np.arange(1, n_bins) * len(own) // n_bins]
-            here = side[self.plan_cell]
-            rows = np.searchsorted(edges, self.own_cell[here], side="right")
-            bins[here] = len(labels) + rows
-            each = np.bincount(np.searchsorted(edges, own, side="right"), minlength=n_bins)
-            labels += each.tolist()
-            sides += [number] * n_bins
-        return bins, np.array(labels, dtype=float), np.array(sides, dtype=np.intp)
 
     def by_cell(self, by_unit: FloatArray) -> FloatArray:
         """Sum up over the rows of each cell."""

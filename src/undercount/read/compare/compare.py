@@ -109,8 +109,7 @@ class Comparison:
         first = next(iter(self.evaluations.values()))
         share = first.unknowns.needs if "prevalence" in every_need else ()
         right = (RIGHT_LABELS,) if first.recovery.supposes_right_labels else ()
-        named_by_all = self.first.recovery.further_needs
-        return tuple(dict.fromkeys((*every_need, *share, *named_by_all, *right, OUT_OF_FOLD)))
+        return tuple(dict.fromkeys((*every_need, *share, *right, OUT_OF_FOLD)))
 
     def difference(
         self, metric: str, one: str | None = None, other: str | None = None
@@ -298,10 +297,7 @@ class Comparison:
         fixed = not found.depends_on_prevalence and contest.margin == 0
         here = fixed and contest.deploy_prevalence is None
         needs = (need for need in found.difference.needs if not (here and need == "prevalence"))
-        return replace(
-            found.difference,
-            needs=tuple(dict.fromkeys((*needs, *self.first.recovery.further_needs))),
-        )
+        return replace(found.difference, needs=tuple(dict.fromkeys(needs)))
 
     def _share_doubt(self, contest: ModelRequirement, found: Difference) -> str:
         """Say where a difference passes what is asked of it, if the share is only estimated.
