@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 
 import undercount as uc
 from undercount import prevalence as up
-from undercount.prevalence.alpha_max import GRID, histograms, likelihood_curve
+from undercount.prevalence.alpha_max import SHARE_GRID, histograms, likelihood_curve
 from undercount.prevalence.distance_curve import matching_curve
 from undercount.prevalence.kernel_mean.kernel_mean import feature_kernel_means
 from undercount.prevalence.ranks import on_scale
@@ -179,7 +179,7 @@ def speed(*, quick):
         counts = uc.ScoreCounts.from_rows(y, values, unlabeled=-1)
         bins = histograms(*on_scale(counts, "score"), counts.n_positive)
         ours = clocked(likelihood_curve, *bins, times=20)
-        theirs = clocked(published.alpha_max_curve, *bins, GRID)
+        theirs = clocked(published.alpha_max_curve, *bins, SHARE_GRID)
         # Where the optimiser stops early it lies below our maximum; so the median.
         compare(name, ours, theirs, np.median(np.abs(ours[0] - theirs[0])))
     draws = rng.integers(len(labelled), size=(10, n))

@@ -31,9 +31,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from undercount.assume.reviewed.reviewed import Reviewed
 
 import undercount as uc
+from undercount.assume.reviewed.answers import ReviewAnswers
 from undercount.read.plan.expected_width import ExpectedWidths
 from undercount.read.plan.hidden_positives import HiddenPositives
 from undercount.read.plan.unlabeled_rows import UnlabeledRows
@@ -194,7 +194,7 @@ def simulate(
         rows = draw_rows(rng, **kind)
         expected = truth_of(*rows[:2], threshold)
         counts, design, reviews = review(rng, rows, threshold, budget, goal, uniform=uniform)
-        reviewed = Reviewed(counts, reviews, labels)
+        reviewed = ReviewAnswers(counts, reviews, labels)
         for level in levels:
             tally.add(estimates_of(reviewed, threshold, labels, level), expected, level)
         tally.planned.append(expected_widths(counts, design).half_width(goal, budget))
@@ -264,7 +264,7 @@ def labels_test(asked):
                 for _ in range(asked.repeats):
                     rows = draw_rows(rng, prevalence, asked.shape, slope=slope)
                     counts, _, reviews = review(rng, rows, threshold, budget)
-                    rejected.append(Reviewed(counts, reviews).rejected)
+                    rejected.append(ReviewAnswers(counts, reviews).rejected)
                 found.append(f"{np.mean(rejected):.3f}")
             print(f"| {prevalence} | {budget} | " + " | ".join(found) + " |", flush=True)
 
@@ -283,7 +283,7 @@ def rounds(asked):
             y, score, unlabeled=-1, budget=200, threshold=threshold, reviews=reviews
         )
         joined = plan.answered(truth[plan.rows])
-        two.add(estimates_of(Reviewed(counts, joined, "any"), threshold, "any"), expected)
+        two.add(estimates_of(ReviewAnswers(counts, joined, "any"), threshold, "any"), expected)
         counts, _, reviews = review(rng, rows, threshold, 500)
         for sequential in (False, True):
             every[sequential].append(
@@ -307,7 +307,7 @@ def look_holds(counts, reviews, n, sequential, threshold, expected):
     """Say whether the interval after n verdicts holds the truth."""
     verdict = np.where(np.arange(len(reviews.verdict)) < n, reviews.verdict, -1)
     seen = uc.Reviews(reviews.rows, verdict, reviews.score, reviews.stratum, reviews.design)
-    found = Reviewed(counts, seen, "any", sequential=sequential).estimate("f1", threshold)
+    found = ReviewAnswers(counts, seen, "any", sequential=sequential).estimate("f1", threshold)
     return found.low <= expected <= found.high
 
 
@@ -354,13 +354,13 @@ def real(asked):
             for k in range(asked.repeats):
                 rows = truth, score, draw_labels(rng, truth, score, 0.3, slope)
                 counts, design, reviews = review(rng, rows, threshold, budget)
-                reviewed = Reviewed(counts, reviews, "any")
+                reviewed = ReviewAnswers(counts, reviews, "any")
                 ours.add(estimates_of(reviewed, threshold, "any"), expected)
                 ours.rejected.append(reviewed.rejected)
                 if k < PRICED:
                     ours.planned.append(expected_widths(counts, design).half_width("f1", budget))
                     counts, _, reviews = review(rng, rows, threshold, budget, uniform=True)
-                    evenly = Reviewed(counts, reviews, "any").estimate("f1", threshold)
+                    evenly = ReviewAnswers(counts, reviews, "any").estimate("f1", threshold)
                     plain.add({"f1": evenly}, expected)
             print(f"| {about} | {slope:+g} | {budget} | {_real_words(ours, plain)} |", flush=True)
 
@@ -411,7 +411,7 @@ def promise_of(rows, threshold, budget, seed):
     counts = uc.ScoreCounts.from_rows(
         y, score, unlabeled=-1, compact=True, knots=[*plan.design.edges, threshold]
     )
-    reached = Reviewed(counts, plan.answered(truth[plan.rows])).estimate("f1", threshold)
+    reached = ReviewAnswers(counts, plan.answered(truth[plan.rows])).estimate("f1", threshold)
     span = plan.expected_range[budget]["f1"]
     share = plan.design.unlabeled_prevalence / truth[y == -1].mean()
     width = (reached.high - reached.low) / 2

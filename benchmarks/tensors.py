@@ -332,7 +332,7 @@ def run(name, library, options):
     if library.device == "cpu":
         print("no GPU here: small tensors are counted on the CPU, for equality alone")
         array_library.HOST_KINDS = frozenset()
-        device.FEW = 1 << 14
+        device.MIN_ROWS_PER_PART = 1 << 14
         sizes = [1e5]
     shapes = hard_shapes(makers(name, library))
     print(f"equal to the CPU's counts on 200,000 rows of {shapes}, float16 to float64", flush=True)

@@ -27,7 +27,7 @@ from train_unseen import SHAPES, least_negatives, scored_unseen, setting
 
 from undercount.prevalence.consensus.correction import (
     BASE_PLACE,
-    FARTHEST,
+    FARTHEST_CORRECTION_INPUT,
     SIZE_PLACE,
     Correction,
     gather_relative,
@@ -91,7 +91,7 @@ def targets(inputs, truth):
 def fitted(inputs, target, weight, number):
     """Return a Correction without widening."""
     centre, spread = np.array(short(inputs.mean(axis=0))), np.array(short(inputs.std(axis=0)))
-    x = np.clip((inputs - centre) / spread, -FARTHEST, FARTHEST)
+    x = np.clip((inputs - centre) / spread, -FARTHEST_CORRECTION_INPUT, FARTHEST_CORRECTION_INPUT)
     weights = weight[:, None] * np.where(LEVELS == 0.5, MEDIAN_WEIGHT, 1.0)
     keys = {"epochs": EPOCHS, "noise": NOISE, "linear": True}
     networks = [

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 import undercount as uc
 from undercount.cli.demo import evaluate_fraud, find_truth, review_fraud
-from undercount.cli.guide import NONE, QUESTIONS
+from undercount.cli.guide import NO_QUESTION_FITS, QUESTIONS
 from undercount.data.fraud import simulate_fraud
 from undercount.theory.simulation import simulate_own_score
 
@@ -116,7 +116,7 @@ def draw_guide():
         ax.annotate("", (0, height - 0.67), (0, height - 0.33), arrowprops={"arrowstyle": "->", "color": NAIVE})
         ax.text(0.04, height - 0.52, "no", fontsize=9, color=NAIVE)
     ax.text(0, 0, "Read what survives a bias", ha="center", va="center", bbox={"boxstyle": "round,pad=.6", "fc": "none", "ec": NAIVE})
-    ax.text(1.15, 0, _verb(NONE.commands[0]), va="center", color=OURS, family="monospace", fontsize=10)
+    ax.text(1.15, 0, _verb(NO_QUESTION_FITS.commands[0]), va="center", color=OURS, family="monospace", fontsize=10)
     ax.set(xlim=(-0.9, 2.6), ylim=(-0.4, len(asked) + 0.5))
     ax.axis("off")
     save(figure, "guide")

@@ -12,7 +12,7 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 import undercount as uc
-from undercount.cli.demo import N_REVIEWS, THRESHOLDS, review_fraud
+from undercount.cli.demo import N_REVIEWS, DEMO_THRESHOLDS, review_fraud
 from undercount.cli.inputs import count_rows
 from undercount.cli.main import main as run_command
 from undercount.count.files import read_numbers
@@ -25,7 +25,7 @@ from undercount.show.page.report import write_page
 FOLDER = Path(__file__).parent / "images"
 SCREENS = {"desktop": (1280, 900), "phone": (390, 844)}
 ABOUT = {"title": "Simulated card payments", "data": "fraud.parquet", "date": "2026-01-31"}
-NAME, THRESHOLD = next(iter(THRESHOLDS.items()))
+NAME, THRESHOLD = next(iter(DEMO_THRESHOLDS.items()))
 
 
 def states() -> dict[str, Evaluation]:
@@ -47,10 +47,10 @@ def write_pages(folder: Path) -> dict[str, Path]:
     for state, evaluation in states().items():
         pages[f"report-{state}"] = folder / f"{state}.html"
         write_page([evaluation], pages[f"report-{state}"], **ABOUT)
-    rows = read_numbers([str(fraud_path())], ["is_fraud", *THRESHOLDS])
-    label, scores = rows["is_fraud"], {name: rows[name] for name in THRESHOLDS}
+    rows = read_numbers([str(fraud_path())], ["is_fraud", *DEMO_THRESHOLDS])
+    label, scores = rows["is_fraud"], {name: rows[name] for name in DEMO_THRESHOLDS}
     pages["comparison"] = folder / "comparison.html"
-    comparison = uc.compare(label, scores, unlabeled=0, threshold=THRESHOLDS)
+    comparison = uc.compare(label, scores, unlabeled=0, threshold=DEMO_THRESHOLDS)
     comparison.to_html(pages["comparison"])
     pages["reviews"] = folder / "reviews.html"
     columns = ["--label", "is_fraud", "--score", NAME, "--threshold", str(THRESHOLD)]

@@ -18,7 +18,8 @@ import undercount as uc
 y, score = [1, 1, -1, -1], [0.9, 0.4, 0.5, 0.1]
 evaluation = uc.evaluate(y, score, prevalence=0.5, threshold=0.3, unlabeled=-1)
 reveal_type(evaluation)  # type: undercount.read.evaluation.Evaluation
-reveal_type(uc.compare(y, {"a": score, "b": score}))  # type: undercount.read.compare.Comparison
+models = {"a": score, "b": score}
+reveal_type(uc.compare(y, models))  # type: undercount.read.compare.compare.Comparison
 reveal_type(uc.metrics.precision(y, score, threshold=0.3))  # type: undercount.estimate.Estimate
 reveal_type(uc.metrics.roc_auc(y, score))  # type: undercount.estimate.Estimate
 reveal_type(uc.prevalence.Consensus().fit(y, score))  # type: .Consensus

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from undercount.cli.command import FINE, Command, progress
+from undercount.cli.command import ALL_FINE, Command, progress
 from undercount.cli.options import DEBUG, QUIET
 from undercount.cli.streams import fit
 from undercount.errors import InputError
@@ -46,7 +46,7 @@ def reproduce(paper: str | None, item: str | None, **options: Any) -> int:
             raise InputError(f"no paper {paper!r} is reproduced here; there are {papers}")
         for each in chosen:
             click.echo(fit(f" {each.paper:<15}{each.item:<10} {each.runs:>5} runs  {each.what}"))
-        return FINE
+        return ALL_FINE
     given = {
         name: options[name]
         for name in ("runs", "bags", "seed", "jobs", "backend", "out", "data_dir")
@@ -58,4 +58,4 @@ def reproduce(paper: str | None, item: str | None, **options: Any) -> int:
         result.write(options["out"])
     if not options["quiet"]:
         click.echo(result.text())
-    return FINE
+    return ALL_FINE

@@ -48,19 +48,19 @@ from .infer.sensitivity import BreakEven as BreakEven
 from .infer.sensitivity import break_even as break_even
 from .read import metrics as metrics
 from .read import scorers as scorers
-from .read.compare import Comparison as Comparison
-from .read.compare import compare as compare
-from .read.comparisons import Comparisons as Comparisons
+from .read.compare.compare import Comparison as Comparison
+from .read.compare.compare import compare as compare
+from .read.compare.comparisons import Comparisons as Comparisons
 from .read.evaluate import evaluate as evaluate
 from .read.evaluation import Evaluation as Evaluation
-from .read.monitor import monitor as monitor
-from .read.monitoring import Monitoring as Monitoring
+from .read.monitor.monitor import monitor as monitor
+from .read.monitor.monitoring import Monitoring as Monitoring
 from .read.plan.plan_reviews import plan_reviews as plan_reviews
 from .read.plan.review_plan import ReviewPlan as ReviewPlan
 from .read.plan.strata import design_reviews as design_reviews
 from .read.require.requirement import Verdict as Verdict
 from .read.scorers import make_scorer as make_scorer
-from .read.segments import Evaluations as Evaluations
+from .read.segments.evaluations import Evaluations as Evaluations
 from .shares import Shares as Shares
 from .show import displays as displays
 

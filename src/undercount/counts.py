@@ -425,7 +425,7 @@ class ScoreCounts:
             if getattr(self, f"n_{label}") == 0:
                 raise InputError(
                     f"at least one {_WORDS[label]} row is needed; got {self._words()}. "
-                    f"{_HINTS[label]}"
+                    f"{_HINT_BY_LABEL[label]}"
                 )
 
     @cached_property
@@ -540,7 +540,7 @@ ALL_LABELLED = (
     "others without a label and pass "
     f"{wording('assume=RandomAudit() to evaluate', '--audited to undercount evaluate')}"
 )
-_HINTS = {
+_HINT_BY_LABEL = {
     "positive": "Positives are coded 1",
     "negative": "Negatives are coded 0 while `unlabeled` names another value",
     "unlabeled": (

@@ -25,13 +25,16 @@ Value = TypeVar("Value", float, FloatArray)
 
 # Points of a long table that are worked on at once: they and what is made of them stay in cache,
 # and products so short are not handed to threads, whose start costs more than they save.
-BLOCK = 2**13
+POINTS_PER_BLOCK = 2**13
 
 
 @lru_cache(maxsize=16)  # a dozen sums along one table ask for the same parts
 def blocks(size: int) -> tuple[slice, ...]:
     """Cut a long table into parts that stay in cache."""
-    return tuple(slice(start, min(start + BLOCK, size)) for start in range(0, size, BLOCK))
+    return tuple(
+        slice(start, min(start + POINTS_PER_BLOCK, size))
+        for start in range(0, size, POINTS_PER_BLOCK)
+    )
 
 
 def dot(weight: FloatArray, value: FloatArray) -> float:
@@ -73,7 +76,7 @@ def precision_steps(tpr: FloatArray, flagged: FloatArray, prevalence: float) -> 
     # and no row is flagged. The recovered false-positive rate is negative there, and pulled to 0,
     # as metrics at a threshold do, it makes precision 1.
     # Without hits precision may be 0/0; no recall is gained there, or no positive exists.
-    some = rows > ROUNDING * np.abs(hits)
+    some = rows > NO_ROWS_ROUNDING * np.abs(hits)
     precision = np.where(hits > 0, 1.0, 0.0) if not some.all() else hits
     np.divide(hits, rows, out=precision, where=True if precision is hits else some)
     return float((tpr[1:] - tpr[:-1]) @ precision)
@@ -82,7 +85,7 @@ def precision_steps(tpr: FloatArray, flagged: FloatArray, prevalence: float) -> 
 def _falls(rate: FloatArray) -> bool:
     """Whether a rate falls from one point to the next, by more than rounding."""
     return any(
-        bool(np.any(rate[part.start + 1 : part.stop + 1] < rate[part] - ROUNDING))
+        bool(np.any(rate[part.start + 1 : part.stop + 1] < rate[part] - NO_ROWS_ROUNDING))
         for part in blocks(len(rate) - 1)
     )
 
@@ -260,7 +263,7 @@ def _read(point: Rates[Any], name: str, beta: float) -> FloatArray:
 
 
 # A precision above one over this is that of no flagged row at all, apart from rounding.
-ROUNDING = 1e-12
+NO_ROWS_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -341,7 +344,7 @@ class OperatingCurve(Rates[FloatArray]):
         """
         if not 0 < max_fpr <= 1:
             raise InputError(f"max_fpr must be in (0, 1]; got {max_fpr}")
-        if (fall := float(np.min(np.diff(self.fpr)))) < -ROUNDING:
+        if (fall := float(np.min(np.diff(self.fpr)))) < -NO_ROWS_ROUNDING:
             raise InputError(
                 "a part of the area needs a false-positive rate that never falls from point to "
                 f"point; it falls by {-fall:.4g} here. Use partial_roc_auc of the rows, or the "

@@ -256,7 +256,7 @@ class MisfitWarning(_Spoken, UserWarning):
 # The code of a warning that a value lies outside its range by more than chance explains.
 CONTRADICTED = "contradicted"
 # Rows score just what the threshold is in lower precision.
-ROUNDED = "rounded"
+ROUNDED_SCORES = "rounded"
 # A question that has no answer under what is assumed: moving a share that reviews determine, say.
 NOT_IDENTIFIED = "not-identified"
 # Known negatives score too high for random labels, so that nothing can be built on labels.

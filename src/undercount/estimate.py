@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from undercount.errors import InputError, named, real_number
-from undercount.metric_facts import SCALE_RANGES, Scale
+from undercount.metric_facts import RANDOM_AUDIT, SCALE_RANGES, Scale
 
 FloatArray = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ class Interval:
 
 
 # An interval so wide is said before its middle.
-WIDE = 0.3
+WIDE_INTERVAL = 0.3
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,14 +119,15 @@ class Estimate:
     def wide(self) -> bool:
         """Whether the ends lie so far apart that the value between them says little."""
         size = self.high if math.isnan(self.value) else self.value
-        least = WIDE * max(abs(size), 1.0)  # a lift, say, passes 1
+        least = WIDE_INTERVAL * max(abs(size), 1.0)  # a lift, say, passes 1
         return self.high - self.low >= least  # never of NaN
 
     @property
     def open(self) -> bool:
         """Whether a value exists, and reviews are too few to say anything of it."""
         has_ends = not math.isnan(self.low)
-        return math.isnan(self.value) and has_ends and "reviews" in self.needs
+        by_verdicts = "reviews" in self.needs or RANDOM_AUDIT in self.needs
+        return math.isnan(self.value) and has_ends and by_verdicts
 
     @property
     def interval(self) -> Interval:

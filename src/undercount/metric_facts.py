@@ -90,7 +90,7 @@ _SIGNED, _RATIO = (-1.0, 1.0), (0.0, float("inf"))
 # the right even near 1: the log scale fits better (the partial area counted from no area at all).
 # MCC is √(π/(1-π)) (g-Q)/√(Q(1-Q)) for g and Q, the shares of labelled and of all rows flagged: it
 # grows only at thresholds where g >= Q.
-_ROWS = (
+_FACTS_BY_ROW = (
     MetricFacts("roc_auc", "ROC AUC", "area", order_fixed="always", grows=_BOTH),
     MetricFacts("partial_roc_auc", "partial ROC AUC", "area", "log"),
     MetricFacts("average_precision", "average precision", "area", "log", grows=_SINGLE),
@@ -142,7 +142,7 @@ class _Facts(dict[str, MetricFacts]):
         raise KeyError(name)
 
 
-FACTS = _Facts((facts.name, facts) for facts in _ROWS)
-AREAS = tuple(facts.name for facts in _ROWS if facts.family == "area")
-LOSSES = tuple(facts.name for facts in _ROWS if facts.family == "loss")
-THRESHOLD_METRICS = tuple(facts.name for facts in _ROWS if facts.family == "threshold")
+FACTS = _Facts((facts.name, facts) for facts in _FACTS_BY_ROW)
+AREAS = tuple(facts.name for facts in _FACTS_BY_ROW if facts.family == "area")
+LOSSES = tuple(facts.name for facts in _FACTS_BY_ROW if facts.family == "loss")
+THRESHOLD_METRICS = tuple(facts.name for facts in _FACTS_BY_ROW if facts.family == "threshold")

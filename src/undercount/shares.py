@@ -17,7 +17,7 @@ from undercount.estimate import Estimate, Interval
 # Shares are kept this far below the purity, where every metric ends.
 _MARGIN = 1e-6
 _ROUNDING = 1e-9  # of shares that are worked out from others; nearer than this is the same
-_LEAST = 1e-100  # below this a share is 0: what is worked out from it would be lost
+_LEAST_SHARE = 1e-100  # below this a share is 0: what is worked out from it would be lost
 # A sample rarer than this is not chance: as rare as five standard errors.
 _RAREST = 2.9e-7
 Sampling: TypeAlias = Literal["single-sample", "case-control"]
@@ -92,7 +92,7 @@ class Shares:
             share_interval = Interval(min(share_interval.low, highest_share), highest_share)
             stated = False
         if (stated and highest_share >= lowest_purity - _ROUNDING) or share >= purity - _ROUNDING:
-            _refuse_impurer(highest_share, lowest_purity)
+            _check_purity_above(highest_share, lowest_purity)
         spans, errors = (share_interval, purity_interval), (share_error, purity_error)
         # In the order of the fields.
         values = (share, purity, sampling, *spans, *errors, given, None)
@@ -124,7 +124,7 @@ class Shares:
             values["population_prevalence"] = None
         moved._set(**values)  # noqa: SLF001 - a new one of its own class
         if not 0 <= moved.unlabeled_prevalence < moved.label_purity:
-            _refuse_impurer(moved.unlabeled_prevalence, moved.label_purity)
+            _check_purity_above(moved.unlabeled_prevalence, moved.label_purity)
         return moved
 
     @classmethod
@@ -392,7 +392,7 @@ def clip_purity(purity: Any, share: float) -> Any:
     return np.clip(purity, share + _MARGIN, 1.0)
 
 
-def _refuse_impurer(share: float, purity: float) -> None:
+def _check_purity_above(share: float, purity: float) -> None:
     raise InputError(
         f"labelled rows must be purer than unlabeled ones: {named('unlabeled_prevalence')} < "
         f"{named('purity')}; got {share:.6g} and {purity:.6g}, so "
@@ -491,7 +491,7 @@ def _number(value: object, name: str) -> float:
         raise InputError(
             f"{named(name)} must be a number, a range (low, high) or an Estimate; got {value!r}"
         ) from None
-    return 0.0 if 0 < number < _LEAST else number
+    return 0.0 if 0 < number < _LEAST_SHARE else number
 
 
 def _mapped(
@@ -563,7 +563,7 @@ def _estimated(counts: ScoreCounts, share: Any, label_purity: Share) -> Share:
         return cast("Share", share)
     if not hasattr(share, "unlabeled_prevalence_"):
         share = copy.deepcopy(share).fit(counts)
-    refuse_other_purity(share, _read(label_purity, "purity")[0])
+    check_purity_of(share, _read(label_purity, "purity")[0])
     return cast("Share", share.estimate())
 
 
@@ -581,7 +581,7 @@ def reads_scores(share: Any) -> bool:
     return is_reader and bool(share.reads_scores())
 
 
-def refuse_other_purity(estimator: Any, purity: float) -> None:
+def check_purity_of(estimator: Any, purity: float) -> None:
     """Raise if a fitted estimator supposes another purity of the labels than the one given.
 
     With labels of purity κ the methods for pure labels find a/κ, not a (Jain, White, Radivojac

@@ -69,7 +69,7 @@ def test_dates_make_delayed_labels():
 REFUSED = [
     ("--labels any", {}, "--labels and --sequential go with --reviews"),
     ("--sequential", {}, "--labels and --sequential go with --reviews"),
-    ("--prevalence 0.3", VERDICTS, "--reviews tell how many positives are hidden; leave --preval"),
+    ("--label-frequency 0.3", VERDICTS, "--reviews tell how many positives are hidden; leave"),
     ("--audited --label-frequency 0.3", {}, "hidden; leave --label-frequency out"),
     ("--label-purity 0.9", VERDICTS, "cannot tell which labels are wrong; leave --label-purity"),
     ("--audited", VERDICTS, "--audited rows are a random sample of all rows: pass neither"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.assume.base import Recovery, Wanted
+from undercount.assume.base import Recovery, ReportOptions
 from undercount.assume.propensity.recovery import ChancesRecovery
 from undercount.infer.scored_rows import count_model
 from undercount.infer.segmented_rows import CountedSegmentation, RowSegmentation
@@ -20,7 +20,9 @@ CHANCE = np.full(N, 0.5)
 
 def recover(assume, segmentation=None):
     model = count_model(LABELS, SCORE, None, None, 1.0, compact=True)
-    return assume.recover_segments({"score": model}, segmentation or RowSegmentation(BY), Wanted())
+    return assume.recover_segments(
+        {"score": model}, segmentation or RowSegmentation(BY), ReportOptions()
+    )
 
 
 def test_a_part_has_its_own_rows_and_share():

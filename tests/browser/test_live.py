@@ -15,7 +15,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 import undercount as uc
 from undercount.assume.random_labels.bias_bounds import bound_metric
-from undercount.infer.sensitivity import AREAS
+from undercount.infer.sensitivity import SWEPT_AREAS
 from undercount.read.evaluation import POINT_METRICS, Evaluation
 
 pytestmark = pytest.mark.browser
@@ -65,7 +65,7 @@ class Position:
         """Return what the column of the labelling bias shall say."""
         if self.gamma == 1:
             return ""
-        if metric == "average_precision" or (metric in AREAS and self.exact.label_purity < 1):
+        if metric == "average_precision" or (metric in SWEPT_AREAS and self.exact.label_purity < 1):
             return "–"
         ends = bound_metric(
             estimate,
@@ -104,7 +104,7 @@ def assert_table(opened: Any, evaluation: Evaluation) -> None:
     """Compare the table with the library at the state of the sliders."""
     at = position(opened, evaluation)
     ruled = "is ruled out" in (opened.page.text_content("#infeasible") or "")
-    for row, metric in zip(table(opened), (*POINT_METRICS, *AREAS), strict=True):
+    for row, metric in zip(table(opened), (*POINT_METRICS, *SWEPT_AREAS), strict=True):
         expected = numbers.library(evaluation, at.counts, at.given, metric, at.cut)
         if expected is None or ruled:
             assert row[2:4] == ["–", "–"], metric
@@ -162,7 +162,7 @@ def test_an_estimated_share_keeps_its_interval_when_the_threshold_moves(
     at = position(opened, evaluation)
     assert evaluation.unknowns.interval == "calibrated"
     expected = evaluation.metric_rows(POINT_METRICS, at.cut, at.cells)
-    expected += evaluation.metric_rows(AREAS, None, at.cells)
+    expected += evaluation.metric_rows(SWEPT_AREAS, None, at.cells)
     for row, wanted in zip(table(opened), expected, strict=True):
         found = wanted.estimate
         value = "" if found.range_only else f"{found.value:.3f}"

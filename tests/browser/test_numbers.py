@@ -17,7 +17,7 @@ from undercount.infer.estimate_metric import estimate_metric
 from undercount.infer.labelled import naive_curve
 from undercount.infer.labelling_bias import bias_ends
 from undercount.infer.metric_name import MetricName
-from undercount.infer.sensitivity import AREAS, break_even, metric_value
+from undercount.infer.sensitivity import SWEPT_AREAS, break_even, metric_value
 from undercount.read.evaluation import POINT_METRICS, Evaluation
 from undercount.read.require.requirement import Requirement
 from undercount.show.page.packing import unpack
@@ -125,7 +125,7 @@ def library(
                 counts,
                 shares,
                 metric,
-                threshold=None if metric in AREAS else cut,
+                threshold=None if metric in SWEPT_AREAS else cut,
                 target=evaluation.target,
                 confidence_level=evaluation.confidence_level,
             )
@@ -160,7 +160,7 @@ def test_script_and_library_agree_on_every_estimate(
     start, cells = page.start(), len(counts.score)
     tried = list(
         itertools.product(
-            moved_shares(evaluation), (start, 2 * cells // 3), (*POINT_METRICS, *AREAS)
+            moved_shares(evaluation), (start, 2 * cells // 3), (*POINT_METRICS, *SWEPT_AREAS)
         )
     )
     answers = page.call(
@@ -214,12 +214,12 @@ def script_bias(
 def assert_same_bias(page: Calculator, evaluation: Evaluation, every: list[uc.Shares]) -> None:
     """Compare what labelling biases do to each metric."""
     counts, ratios = rebuilt(page.facts), (1.0, 1.01, 1.7, 4.0, 30.0)
-    names = [name for name in (*POINT_METRICS, *AREAS) if name != "average_precision"]
+    names = [name for name in (*POINT_METRICS, *SWEPT_AREAS) if name != "average_precision"]
     places = {page.start(), 2 * len(counts.score) // 3}
     asked = list(itertools.product(names, places, every))
     for at, found in zip(asked, script_bias(page, asked, ratios), strict=True):
         metric, place, shares = at
-        if metric in AREAS and shares.label_purity < 1:
+        if metric in SWEPT_AREAS and shares.label_purity < 1:
             assert np.isnan(found).all()
             continue
         ends = bias_ends(
@@ -266,9 +266,9 @@ def test_script_and_library_agree_on_curves_and_bounds(
               const curve = undercount[name](model, ...list);
               return areas.map((area) => undercount.area(curve, area));
             }""",
-            [page.facts, name, [0.04, purity], list(AREAS)],
+            [page.facts, name, [0.04, purity], list(SWEPT_AREAS)],
         )
-        assert areas == pytest.approx([getattr(curve, area) for area in AREAS], **CLOSE)
+        assert areas == pytest.approx([getattr(curve, area) for area in SWEPT_AREAS], **CLOSE)
     assert page.call([("limitOf", purity)])[0] == pytest.approx(evaluation.unknowns.limit, **CLOSE)
     assert_same_break_even(page, evaluation, counts)
 
@@ -310,7 +310,7 @@ def assert_same_break_even(
     options: Any = {"target": evaluation.target, "confidence_level": evaluation.confidence_level}
     place = page.start()
     for metric, value in goals:
-        cut = None if metric in AREAS else float(counts.score[place - 1])
+        cut = None if metric in SWEPT_AREAS else float(counts.score[place - 1])
         expected = break_even(counts, evaluation.shares, metric, value, cut, **options)
         claim = Requirement(MetricName(metric, cut), ">=", value)
         recovery = evaluation.recovery

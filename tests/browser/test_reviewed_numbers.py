@@ -26,6 +26,13 @@ BARS = """() => Object.fromEntries([...document.querySelectorAll("#bars svg")].m
     (mark) => parseFloat(mark.getAttribute("x") || mark.getAttribute("x1")))]))"""
 
 
+def flagging_threshold(evaluation: Evaluation, share: float) -> float:
+    """Return the score down to which such a share of the rows is flagged."""
+    counts = evaluation.counts
+    rows = np.cumsum(counts.positive + counts.negative + counts.unlabeled)
+    return float(counts.score[np.argmin(np.abs(rows / rows[-1] - share))])
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_unmoved_page_has_the_numbers_of_the_reviews(open_page: Any, cases: Any, name: str) -> None:
     (evaluation,) = cases.reviewed()[name]
@@ -64,8 +71,7 @@ def test_unmoved_curves_are_those_of_the_reviews(open_page: Any, cases: Any, nam
     # Bands are the library's intervals.
     for metric, band in found["bands"].items():
         for i, low, high in zip(band["at"], band["low"], band["high"], strict=True):
-            score = evaluation.counts.score
-            threshold = score[np.argmin(np.abs(score - found["threshold"][i - 1]))]
+            threshold = flagging_threshold(evaluation, found["flagged"][i])
             wanted = evaluation.recovery.reviewed.estimate(metric, float(threshold))
             assert (low, high) == pytest.approx((wanted.low, wanted.high), abs=1e-5)
 
@@ -136,14 +142,13 @@ def test_no_slider_moves_what_the_page_cannot_repeat(open_page: Any, name: str) 
 def test_bands_of_what_the_page_cannot_repeat_are_the_library_s(open_page: Any, name: str) -> None:
     evaluation = fixed()[name]
     page = open_page([evaluation]).page
-    thresholds = page.evaluate("undercount.models[0].curve.threshold")
+    flagged = page.evaluate("[...undercount.curveOf(undercount.models[0]).flagged]")
     bands = page.evaluate("undercount.bandOf(undercount.models[0])")
     assert len(bands["precision"]["at"]) >= 10
-    score = evaluation.counts.score
     for metric in ("recall", "precision"):
         columns = [bands[metric][part] for part in ("at", "low", "high")]
         for i, low, high in zip(*columns, strict=True):
-            place = float(score[np.argmin(np.abs(score - thresholds[i - 1]))])
+            place = flagging_threshold(evaluation, flagged[i])
             with collect_warnings():
                 wanted = evaluation.estimate(metric, place)
             assert (low, high) == pytest.approx((wanted.low, wanted.high), abs=1e-5)

@@ -159,7 +159,7 @@ def test_what_the_system_refuses_is_an_input_error(tmp_path):
 @pytest.mark.usefixtures("folder")
 def test_a_document_on_standard_output_stands_alone(monkeypatch, capsys):
     one = {"ROC slope": ("RocSlope", {})}  # all methods take seconds
-    monkeypatch.setattr("undercount.read.estimator_table.METHODS", one)
+    monkeypatch.setattr("undercount.read.estimator_table.ESTIMATOR_BY_METHOD", one)
     require = ["--require", "roc_auc >= 0.99"]
     for place in ("-", "/dev/stdout"):
         assert main(["evaluate", "rows.csv", *GIVEN, *require, "--json", place]) == 1

@@ -120,7 +120,7 @@ def test_scores_that_give_the_label_away_meet_no_requirement(rows, tmp_path, cap
     assert verdict.startswith(" inconclusive: good: roc_auc >= 0.9")
     assert "because the scores separate labelled from unlabeled rows" in verdict
     one = {"Consensus": ("Consensus", {})}  # all methods take seconds
-    monkeypatch.setattr("undercount.read.estimator_table.METHODS", one)
+    monkeypatch.setattr("undercount.read.estimator_table.ESTIMATOR_BY_METHOD", one)
     assert main(["prevalence", str(path), *COLUMNS]) == 0
     assert "Warning: the scores separate labelled" in capsys.readouterr().out
 

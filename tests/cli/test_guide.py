@@ -10,7 +10,7 @@ import click
 import pytest
 
 from undercount.cli.commands import commands
-from undercount.cli.guide import NONE, QUESTIONS
+from undercount.cli.guide import NO_QUESTION_FITS, QUESTIONS
 from undercount.cli.main import main
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "guide.md"
@@ -68,7 +68,7 @@ def test_a_threshold_that_was_given_is_in_every_command(monkeypatch, capsys, ans
 
 
 def test_every_command_of_the_guide_exists():
-    for question in (*QUESTIONS, NONE):
+    for question in (*QUESTIONS, NO_QUESTION_FITS):
         for line in question.commands:
             _, name, *arguments = shlex.split(line.replace("THRESHOLD", "0.3"))
             command = commands.get_command(click.Context(commands), name)

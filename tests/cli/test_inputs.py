@@ -100,7 +100,9 @@ def test_label_codings(tmp_path, capsys):
 
 
 def test_weights_are_no_number_of_rows(small, drawn, tmp_path, capsys):
-    labelled = int(drawn[0].sum()) / 400
+    weight = np.where(np.arange(400) % 2, 0.002, 0.003)
+    pd.read_csv(small).assign(w=weight).to_csv(small, index=False)
+    labelled = float(weight @ drawn[0])
     arguments = [small, *COLUMNS, "--weight", "w"]
     told = ["--prevalence", "0.3", "--threshold", "1"]
     assert main(["evaluate", *arguments, *told]) == 0
@@ -108,7 +110,7 @@ def test_weights_are_no_number_of_rows(small, drawn, tmp_path, capsys):
     assert "400 rows read" in printed
     parts = f"labelled positive {labelled:.4g} · unlabeled {1 - labelled:.4g}"
     assert f"Read rows of total weight 1 · {parts}" in printed
-    flagged = np.mean(drawn[1] >= 1)
+    flagged = float(weight @ (drawn[1] >= 1))
     assert f"flagged rows of total weight {flagged:.4g} (" in printed
     assert "about 0 real" not in printed
     counts = tmp_path / "counts.parquet"
@@ -118,6 +120,12 @@ def test_weights_are_no_number_of_rows(small, drawn, tmp_path, capsys):
     assert main(["evaluate", str(counts), *told[:2], "--html", str(page)]) == 0
     assert "Read rows of total weight 1 · " in " ".join(capsys.readouterr().out.split())
     assert "rows of total weight 1, " in page.read_text()
+
+
+def test_equal_weights_are_rows(small, capsys):
+    arguments = [small, *COLUMNS, "--weight", "w", "--prevalence", "0.3"]
+    assert main(["evaluate", *arguments]) == 0
+    assert "total weight" not in capsys.readouterr().out
 
 
 def test_one_row_is_no_rows(tmp_path, capsys):

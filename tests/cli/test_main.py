@@ -63,9 +63,13 @@ BAD = {
         ["compare", "{rows}", *COLUMNS, "--threshold", "1", "--threshold", "2"],
         "one a --score",
     ),
-    "two thresholds": (
-        ["evaluate", "{rows}", *COLUMNS, "--threshold", "1", "--threshold", "2"],
-        "takes one --threshold; got 1 and 2",
+    "deployed range": (
+        ["evaluate", "{rows}", *COLUMNS, "--deploy-prevalence", "2%-5%"],
+        "no single share like 0.03",
+    ),
+    "deployed percentage": (
+        ["evaluate", "{rows}", *COLUMNS, "--deploy-prevalence", "2"],
+        "2 % is 0.02",
     ),
     "a file twice": (["evaluate", "{rows}", "{rows}", *COLUMNS], "named once"),
     "1 and 2": (["evaluate", "{twos}", *COLUMNS], "recode positives as 1 and unlabeled"),

@@ -22,7 +22,7 @@ def estimates(arguments, tmp_path):
 
 def test_prevalence_knows_how_rows_were_sampled(small, drawn, tmp_path, monkeypatch, capsys):
     one = {"DEDPUL": ("Dedpul", {"n_resamples": 20})}  # all methods take seconds
-    monkeypatch.setattr("undercount.read.estimator_table.METHODS", one)
+    monkeypatch.setattr("undercount.read.estimator_table.ESTIMATOR_BY_METHOD", one)
     counts = uc.ScoreCounts.from_rows(*drawn, unlabeled=0, compact=True)
     expected = {}
     for sampling in ("single-sample", "case-control"):
@@ -68,7 +68,7 @@ def test_methods_that_fail_for_different_reasons_are_named(small, monkeypatch, c
     monkeypatch.setattr("undercount.prevalence.Fails", Fails, raising=False)
     names = {"A": "too flat", "B": "too steep", "C": "too flat"}
     methods = {name: ("Fails", {"reason": reason}) for name, reason in names.items()}
-    monkeypatch.setattr("undercount.read.estimator_table.METHODS", methods)
+    monkeypatch.setattr("undercount.read.estimator_table.ESTIMATOR_BY_METHOD", methods)
     assert main(["prevalence", small, *COLUMNS]) == 2
     assert capsys.readouterr().err == (
         "undercount: no method could work on these rows; A, C: too flat; B: too steep\n"

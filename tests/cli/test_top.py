@@ -37,6 +37,29 @@ def test_precision_of_the_highest_rows_leads(evaluate, rows, tmp_path):
     assert json.loads(out.read_text())
 
 
+def test_several_numbers_of_highest_rows_are_judged_as_in_python(evaluate, rows, tmp_path):
+    out = tmp_path / "found.json"
+    evaluate("--top", "100", "--top", "500", "--prevalence", "30%", "--json", str(out))
+    printed = {
+        (row["metric"], row["top"]): row["estimate"]
+        for row in json.loads(out.read_text())["models"][0]["top"]
+    }
+    found = uc.evaluate(rows[0], rows[1], unlabeled=0, prevalence=0.3, top=[100, 500])
+    given = {(row.metric, row.top): row.estimate.value for row in found.top_rows}
+    assert {top for _, top in printed} == {100, 500}
+    assert printed == pytest.approx(given, abs=1e-9)
+
+
+def test_a_share_in_use_may_be_a_percentage(evaluate, tmp_path):
+    documents = []
+    for share in ("2%", "0.02"):
+        out = tmp_path / "found.json"
+        evaluate("--prevalence", "30%", "--deploy-prevalence", share, "--json", str(out))
+        documents.append(json.loads(out.read_text())["models"][0]["deployed"])
+    assert documents[0] == documents[1]
+    assert documents[0]["prevalence"] == pytest.approx(0.02)
+
+
 def test_metrics_without_a_place_are_those_of_the_highest_rows(evaluate):
     said = evaluate("--top", "100", "--metric", "precision")
     assert "precision@top 100" in said

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.count.csv_layout import MISSING
+from undercount.count.csv_layout import MISSING_WORDS
 from undercount.count.files import read_dated, read_numbers
 from undercount.errors import InputError
 
@@ -94,7 +94,9 @@ def rows_of(data):
     try:
         for row in rows:
             label = row[head.index("y")]
-            found[number(row[head.index("s")]), None if label in MISSING else number(label)] += 1
+            found[
+                number(row[head.index("s")]), None if label in MISSING_WORDS else number(label)
+            ] += 1
     except ValueError:
         return None
     return found if found and {label for _, label in found} <= {0, 1, None} else None

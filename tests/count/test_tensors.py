@@ -36,7 +36,7 @@ def shapes(rng, n):
 @pytest.mark.parametrize("compact", [True, False])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_counts_equal_those_of_numpy(dtype, compact, monkeypatch):
-    monkeypatch.setattr("undercount.count.kernel.device.FEW", 16)  # several parts
+    monkeypatch.setattr("undercount.count.kernel.device.MIN_ROWS_PER_PART", 16)  # several parts
     rng = np.random.default_rng(0)
     for n in (1, 3, 300):
         for name, values in shapes(rng, n):

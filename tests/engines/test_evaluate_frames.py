@@ -2,6 +2,7 @@
 
 import datetime as dt
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -83,6 +84,36 @@ def test_columns_of_weights_and_names_of_models():
     assert weighted.rows == arrays.rows
     named = uc.compare(frame, label="is_fraud", scores={"new": "p", "old": "q"}, prevalence=0.3)
     assert list(named.evaluations) == ["new", "old"]
+
+
+@pytest.mark.parametrize("ask", [uc.evaluate, uc.plan_reviews])
+@pytest.mark.parametrize(
+    "assume",
+    [
+        uc.LabelPropensity("w"),
+        uc.LabelPropensity(np.full(900, 0.5)),
+        uc.SelectedLabels(method="observed-score", selection_score="q"),
+        uc.SelectedLabels(method="observed-score", selection_score=COLUMNS["q"]),
+    ],
+)
+def test_rows_that_stay_elsewhere_are_to_be_collected(ask, assume):
+    lazy = pl.DataFrame(COLUMNS).lazy()
+    relation = duckdb.sql("SELECT * FROM lazy")
+    budget = {"budget": 50} if ask is uc.plan_reviews else {}
+    for frame in (lazy, relation):
+        with pytest.raises(uc.InputError, match="collect the frame first") as raised:
+            ask(frame, label="is_fraud", score="p", assume=assume, threshold=0.7, **budget)
+        assert raised.value.code == "missing-data"
+
+
+def test_collecting_the_frame_helps():
+    columns = {**COLUMNS, "chance": np.full(900, 0.5)}
+    assume = uc.LabelPropensity("chance")
+    rows = uc.evaluate(
+        pl.DataFrame(columns).lazy().collect(), label="is_fraud", score="p", assume=assume
+    ).rows
+    arrays = uc.LabelPropensity(columns["chance"])
+    assert rows == uc.evaluate(LABEL, COLUMNS["p"], assume=arrays).rows
 
 
 def test_what_is_wrong_with_the_arguments_is_said():

@@ -170,7 +170,7 @@ def test_a_missing_score_of_several_names_its_column(lazy_constructor, columns):
 
 def test_many_distinct_scores_are_binned_by_themselves(monkeypatch):
     monkeypatch.setattr(undercount.count.frames, "EXACT_LIMIT", 100)
-    monkeypatch.setattr(undercount.count.frames, "PROBE_ROWS", 64)
+    monkeypatch.setattr(undercount.count.frames, "CONTINUITY_PROBE_ROWS", 64)
     monkeypatch.setattr(undercount.count.frames, "DEFAULT_BINS", 50)
     frame = pl.DataFrame({"y": [1, 0] * 200, "s": np.linspace(0, 1, 400)}).lazy()
     with pytest.warns(CompactCountsWarning, match="merged into"):

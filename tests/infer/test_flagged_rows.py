@@ -6,7 +6,7 @@ import pytest
 import undercount as uc
 from undercount.infer import flagged_rows
 from undercount.infer.flagged_rows import Cut, KindScores, count_flags, weigh_flags
-from undercount.infer.mixture import KINDS, design_of
+from undercount.infer.mixture import ROW_KINDS, design_of
 from undercount.infer.workload import cut_at
 
 SIZE = 500
@@ -28,9 +28,9 @@ def models(rng):
 CUTS = [Cut(0.5), Cut(0.375, 0.3), Cut(0.625, 0.75)]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ROW_KINDS)
 def test_counts_of_bits_are_sums_of_products(models, kind, monkeypatch):
-    monkeypatch.setattr(flagged_rows, "BLOCK", 64)
+    monkeypatch.setattr(flagged_rows, "FLAGGED_ROWS_PER_BLOCK", 64)
     flags = np.stack(
         [
             np.where(score > cut.threshold, 1.0, np.where(score == cut.threshold, cut.share, 0.0))

@@ -45,6 +45,7 @@ def test_rows_that_are_a_cluster_each_are_independent():
     assert model().with_clusters([1, 1, 2, 3, 4, 5]).clusters.n_clusters == 5
 
 
+@pytest.mark.filterwarnings("ignore:the oldest rows")  # two labels say little of delays
 @pytest.mark.parametrize(
     ("argument", "assume"),
     [

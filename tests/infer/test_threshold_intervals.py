@@ -9,7 +9,7 @@ import pytest
 import undercount as uc
 from undercount.curve import PARAMETRIC
 from undercount.infer.estimate_metric import estimate_metric, estimate_metrics
-from undercount.infer.heads import HeadCounts, RatePoint
+from undercount.infer.heads import FlaggedCounts, RatePoint
 from undercount.infer.mixture import MixtureDesign, design_of
 from undercount.infer.threshold_intervals import certain_limits, threshold_interval
 from undercount.metric_facts import THRESHOLD_METRICS
@@ -41,7 +41,7 @@ def test_certain_limits_are_the_extremes_over_all_classes(metric, weight):
     counts = uc.ScoreCounts.from_rows(LABEL, FLAGGED.astype(float), sample_weight=weight)
     design = design_of(counts, uc.Shares(0.3), "single-sample", "dataset")
     heads = [counts.positive[0], counts.unlabeled[0], counts.negative[0]]
-    low, high = certain_limits(HeadCounts(np.array(heads), design), metric, beta)
+    low, high = certain_limits(FlaggedCounts(np.array(heads), design), metric, beta)
     assert float(low) == pytest.approx(min(values), abs=1e-12)
     assert float(high) == pytest.approx(max(values), abs=1e-12)
 
@@ -75,7 +75,7 @@ def test_ten_hidden_positives_of_a_known_label_frequency(metric):
         np.stack([labelled, rows - labelled, zero]).astype(float), np.ones((3, size)),
         "label_frequency", frequency, 1.0, "single-sample", "dataset",
     )  # fmt: skip
-    heads = HeadCounts(np.stack([seen, hits + false - seen, zero]).astype(float), design)
+    heads = FlaggedCounts(np.stack([seen, hits + false - seen, zero]).astype(float), design)
     _, low, high = threshold_interval(heads, metric, confidence_level=0.95)
     true = RatePoint(hits / positives, false / (rows - positives), positives / rows).metric(metric)
     held = np.mean((low <= true + 1e-12) & (true <= high + 1e-12))

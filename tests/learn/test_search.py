@@ -57,7 +57,7 @@ def test_held_out_scores_come_from_the_other_folds():
 def test_blocks_made_again_give_the_same(monkeypatch):
     rows, penalties = training_rows(), np.array([1.0, 0.1])
     whole, table = search(rows, [LinearBasis(3)], penalties, PairLoss.of_pairs, with_self=True)
-    monkeypatch.setattr(rows_module, "BLOCK", 7)
+    monkeypatch.setattr(rows_module, "PREDICTED_ROWS_PER_BLOCK", 7)
     monkeypatch.setattr(rows_module, "KEPT_VALUES", 0)
     parts, other = search(rows, [LinearBasis(3)], penalties, PairLoss.of_pairs, with_self=True)
     assert parts.coefficients == pytest.approx(whole.coefficients)

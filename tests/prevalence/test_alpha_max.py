@@ -5,7 +5,7 @@ from scipy.optimize import minimize
 import undercount as uc
 from undercount.prevalence import AlphaMax
 from undercount.prevalence.alpha_max import (
-    GRID,
+    SHARE_GRID,
     likelihood_curve,
     likelihood_elbow,
     round_width,
@@ -33,7 +33,7 @@ def test_curve_is_the_constrained_maximum():
         options={"ftol": 1e-14},
     )
     curve = likelihood_curve(component, mixture, 1.0)
-    assert GRID[39] == share
+    assert SHARE_GRID[39] == share
     assert curve[39] == pytest.approx(-best.fun, abs=1e-9)
 
 
@@ -47,13 +47,13 @@ def test_widths_are_rounded_as_matlab_does(width, expected):
 
 @pytest.mark.parametrize("bend", [0.2, 0.5, 0.75])
 def test_elbow_of_a_broken_line(bend):
-    curve = -np.maximum(0, GRID - bend)
-    assert likelihood_elbow(GRID, curve) == pytest.approx(bend, abs=0.02)
+    curve = -np.maximum(0, SHARE_GRID - bend)
+    assert likelihood_elbow(SHARE_GRID, curve) == pytest.approx(bend, abs=0.02)
 
 
 def test_flat_curve_gives_one_and_concave_loss_the_smallest_share():
-    assert likelihood_elbow(GRID, np.zeros(99)) == 1.0
-    assert likelihood_elbow(GRID, -np.sqrt(GRID)) == GRID[0]
+    assert likelihood_elbow(SHARE_GRID, np.zeros(99)) == 1.0
+    assert likelihood_elbow(SHARE_GRID, -np.sqrt(SHARE_GRID)) == SHARE_GRID[0]
 
 
 def test_no_hidden_positives():

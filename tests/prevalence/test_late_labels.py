@@ -15,7 +15,7 @@ from undercount.errors import collect_warnings
 from undercount.prevalence import LateLabels
 from undercount.prevalence.delay_tail import DelayTail
 from undercount.prevalence.delays import DelayDistribution, read_days
-from undercount.read.monitor_delays import metrics_of_late
+from undercount.read.monitor.delays import metrics_of_late
 
 UNTIL = 360
 # Each with a median of 45 days.

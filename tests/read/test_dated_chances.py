@@ -16,7 +16,7 @@ from undercount.assume.propensity.chances import Chances
 from undercount.cli.main import main
 from undercount.errors import collect_warnings
 from undercount.prevalence import LateLabels
-from undercount.read.monitor_delays import metrics_of_late
+from undercount.read.monitor.delays import metrics_of_late
 
 CUT = 1.3
 

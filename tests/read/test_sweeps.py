@@ -14,7 +14,7 @@ COST = {"false_positive": 1.0, "false_negative": 6.0}
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_sweep_over_the_threshold_is_evaluate_at_each(name, monkeypatch):
-    monkeypatch.setattr("undercount.read.evaluation.STEPS", 25)  # each takes its time
+    monkeypatch.setattr("undercount.read.evaluation.SWEEP_STEPS", 25)  # each takes its time
     found = evaluate(name)
     swept = found.sweep("precision", over="threshold")
     assert CUT in swept["threshold"]
@@ -101,7 +101,7 @@ def test_models_are_not_followed_along_a_share_that_is_determined(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_best_threshold_is_the_best_of_what_the_evaluation_says(name, monkeypatch):
-    monkeypatch.setattr("undercount.read.evaluation.STEPS", 25)  # each takes its time
+    monkeypatch.setattr("undercount.read.evaluation.SWEEP_STEPS", 25)  # each takes its time
     found = evaluate(name)
     best = found.best_threshold("f1")
     with collect_warnings():

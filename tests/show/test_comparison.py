@@ -35,6 +35,11 @@ def six():
     return compared(SIX, threshold=0.8)
 
 
+@pytest.fixture(scope="module")
+def pair():
+    return compared({"a": 2.0, "b": 1.4}, threshold=0.8)
+
+
 def test_the_first_sentence_says_which_is_better_and_by_how_much():
     found = compared({"good": 2.0, "poor": 0.5})
     gap = found.difference("roc_auc")
@@ -88,6 +93,22 @@ def test_lines_fit_whatever_the_names(six, width):
     for standing in six.leaderboard():
         estimate = six[standing.name].estimate("f1", 0.8)
         assert f"{estimate.value:.3f} ({estimate.low:.3f}" in flat
+
+
+def test_names_of_columns_take_two_lines_where_there_is_room(pair):
+    text = as_text(pair, 100)
+    head = text.partition("p two-sided")[2].splitlines()
+    start = next(i for i, words in enumerate(head) if words.startswith(" ROC AUC"))
+    assert start == 3  # the rest of the title's line, and two of names
+    assert "chance of" in head[1]
+    assert "being better" in head[2]
+
+
+@pytest.mark.parametrize("width", range(40, 101, 4))
+def test_no_line_begins_with_a_percent_sign(pair, width):
+    lines = as_text(pair, width).splitlines()
+    assert not [text for text in lines if text.lstrip().startswith("%")]
+    assert "\N{NO-BREAK SPACE}" not in "".join(lines)
 
 
 def test_two_models_have_every_metric_with_its_p_value():

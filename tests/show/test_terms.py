@@ -8,13 +8,13 @@ import pytest
 import undercount as uc
 from undercount.assume.selection.assumption import METHODS as SELECTIONS
 from undercount.errors import CHECKS
-from undercount.read.estimator_table import METHODS
+from undercount.read.estimator_table import ESTIMATOR_BY_METHOD
 from undercount.show.terms import explanation, read_terms
-from undercount.show.verdict_words import GIVEN, LIGHTS
+from undercount.show.verdict_words import CONDITION_BY_GIVEN, LIGHT_WORDS
 
 # Words of tables, verdicts and pages that name something; the rest is plain English.
 PRINTED = (
-    *LIGHTS.values(), "claim", "verdict", "threshold", "flagged", "at least",
+    *LIGHT_WORDS.values(), "claim", "verdict", "threshold", "flagged", "at least",
     "unlabeled = negative",
     "true value", "needs", "ruled out", "hidden positives", "label purity", "Γ", "labelling bias",
     "random labels", "prevalence", "purity", "single-sample", "case-control", "calibration", "if",
@@ -22,7 +22,9 @@ PRINTED = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("word", [*PRINTED, *(code for code, _ in CHECKS.values()), *GIVEN])
+@pytest.mark.parametrize(
+    "word", [*PRINTED, *(code for code, _ in CHECKS.values()), *CONDITION_BY_GIVEN]
+)
 def test_words_that_are_printed_are_explained(word):
     assert "Formula" in explanation(word)
 
@@ -47,7 +49,7 @@ def test_every_row_need_and_code_of_an_evaluation_is_explained():
             assert explanation(word)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ESTIMATOR_BY_METHOD)
 def test_methods_of_the_prevalence_are_explained(method):
     assert explanation(method)
 

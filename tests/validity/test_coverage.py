@@ -20,7 +20,7 @@ import undercount as uc
 from undercount import metric_facts
 from undercount.curve import PARAMETRIC
 from undercount.infer.estimate_metric import estimate_metric
-from undercount.infer.heads import HeadCounts, RatePoint
+from undercount.infer.heads import FlaggedCounts, RatePoint
 from undercount.infer.mixture import MixtureDesign
 from undercount.infer.threshold_intervals import threshold_interval
 
@@ -221,7 +221,12 @@ def drawn_heads(rng, rates, prevalence, frequency, design, size):
         np.stack([*sizes, zero]).astype(float), np.ones((3, size)), given, value, 1.0,
         sampling, target,
     )  # fmt: skip
-    return HeadCounts(np.stack([*heads, zero]).astype(float), plan), (hits, false, positives, rows)
+    return FlaggedCounts(np.stack([*heads, zero]).astype(float), plan), (
+        hits,
+        false,
+        positives,
+        rows,
+    )
 
 
 @cache

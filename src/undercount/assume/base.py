@@ -32,7 +32,7 @@ from undercount.infer.clusters import Clusters
 from undercount.infer.decisions import BestThreshold, Goal
 from undercount.infer.deployed import read_deploy_prevalence
 from undercount.infer.difference import (
-    POINTS,
+    PAIRED_POINTS,
     TARGET_OF,
     Contributions,
     Difference,
@@ -49,7 +49,7 @@ from undercount.infer.resampled import Progress, Resamples
 from undercount.infer.reviews.verdicts import Reviews, working_posterior
 from undercount.infer.scored_rows import ScoredRows
 from undercount.infer.segmented_rows import Segmentation
-from undercount.infer.sensitivity import CHANCE, BreakEven, Over, metric_value
+from undercount.infer.sensitivity import CHANCE_AUC, BreakEven, Over, metric_value
 from undercount.infer.shared_labels import LabelPart
 from undercount.infer.workload import WORKLOAD_METRICS, Workload, cut_models
 from undercount.metric_facts import FACTS, RIGHT_LABELS
@@ -240,8 +240,7 @@ class PlanWords(NamedTuple):
 
 
 RANDOM_LABELS_PLAN = PlanWords(
-    "and labels are a random sample of the positives",
-    "labels prefer high or low scores a little",
+    "and labels are a random sample of the positives", "labels prefer high or low scores a little"
 )
 
 
@@ -300,6 +299,9 @@ class Basis:
         What is said of the positives among all rows, if it is more than their hidden share.
     fitted : mapping
         What was fitted to the labels, by name: method, scale, link.
+    order : str
+        What tells the order of models whatever the share of hidden positives; empty where that
+        share, verdicts or chances of a label decide.
     """
 
     determined_by: str = ""
@@ -321,6 +323,7 @@ class Basis:
     rows: str = ""
     whole: str = ""
     fitted: Mapping[str, str] = field(default_factory=dict)
+    order: str = ""
 
 
 @runtime_checkable
@@ -341,7 +344,7 @@ class LabelDates(NamedTuple):
     found_eventually: float = 1.0
 
 
-class Wanted(NamedTuple):
+class ReportOptions(NamedTuple):
     """What is asked of every model alike.
 
     Attributes
@@ -426,11 +429,13 @@ class Assumption(ABC):
         """Raise where rows have weights or clusters that the assumption has no answer for."""
 
     @abstractmethod
-    def recover(self, models: Mapping[str, ScoredRows], wanted: Wanted) -> "Mapping[str, Recovery]":
+    def recover(
+        self, models: Mapping[str, ScoredRows], wanted: ReportOptions
+    ) -> "Mapping[str, Recovery]":
         """Apply the assumption to the rows of each model; they are the same rows."""
 
     def recover_segments(
-        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: Wanted
+        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: ReportOptions
     ) -> SegmentRecoveries:
         """Apply the assumption to all rows and to each segment, which is a part of them."""
         whole = self.recover(models, wanted)
@@ -512,14 +517,17 @@ class Recovery(ABC):
         """The curve that people compute today: unlabeled rows are called negative."""
         return naive_curve(self.counts)
 
-    def naive_value(self, at: MetricAt, counts: ScoreCounts) -> float:
-        """Return the naive value of a metric."""
+    def naive_values(self, ats: Sequence[MetricAt], counts: ScoreCounts) -> list[float]:
+        """Return the naive values of metrics at one place."""
+        metrics, at = [each.metric for each in ats], ats[0]
         if at.top is not None:
-            apart = self.shares.sampling == "case-control"
-            return math.nan if apart else metric_value(counts, Shares(0.0), at.metric, top=at.top)
+            if self.shares.sampling == "case-control":
+                return [math.nan] * len(ats)
+            return [metric_value(counts, Shares(0.0), metric, top=at.top) for metric in metrics]
         if at.threshold is None:
-            return naive_area(counts, at.metric)
-        return float(getattr(naive_point(counts, at.threshold), at.metric))
+            return [naive_area(counts, metric) for metric in metrics]
+        point = naive_point(counts, at.threshold)
+        return [float(getattr(point, metric)) for metric in metrics]
 
     @property
     def roc_band(self) -> CurveBounds | None:
@@ -649,7 +657,9 @@ class Recovery(ABC):
         """Whether naive values of metrics that grow with the hidden share are below the true."""
         no_negative = counts.n_negative == 0
         return (
-            self.supposes_right_labels and no_negative and naive_area(counts, "roc_auc") >= CHANCE
+            self.supposes_right_labels
+            and no_negative
+            and naive_area(counts, "roc_auc") >= CHANCE_AUC
         )
 
     def certain_value(self, at: MetricAt, counts: ScoreCounts) -> float | None:
@@ -774,11 +784,6 @@ class Recovery(ABC):
         in clusters, or labels that were not given to a sample of the positives.
         """
         return None
-
-    @property
-    def further_needs(self) -> tuple[str, ...]:
-        """What differences of models rest on beyond what each of them names."""
-        return ()
 
     @property
     def further_plan(self) -> Reviews | None:
@@ -912,7 +917,7 @@ class PairingByRow(Pairing):
         return Workload(cut.size, cut.chosen, values, cut.last, cut.tied, pairs, estimates)
 
     def _at(self, name: str, metric: str) -> MetricAt:
-        return MetricAt(metric, self.thresholds[name] if metric in POINTS else None)
+        return MetricAt(metric, self.thresholds[name] if metric in PAIRED_POINTS else None)
 
     def _all_pairs(
         self, asked: Sequence[Mapping[str, MetricAt]], question: Question | None = None

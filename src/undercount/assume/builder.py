@@ -8,7 +8,7 @@ from undercount.assume.random_labels.assumption import RandomLabels, TwoSources
 from undercount.assume.reviewed.assumption import Reviewed
 from undercount.errors import InputError, named
 
-SHARES = ("prevalence", "unlabeled_prevalence", "label_frequency")
+SHARE_ARGUMENTS = ("prevalence", "unlabeled_prevalence", "label_frequency")
 
 
 def assumption_of(
@@ -23,7 +23,9 @@ def assumption_of(
 
     Without either, labels are a random sample of the positives, and the share is estimated.
     """
-    shares = dict(zip(SHARES, (prevalence, unlabeled_prevalence, label_frequency), strict=True))
+    shares = dict(
+        zip(SHARE_ARGUMENTS, (prevalence, unlabeled_prevalence, label_frequency), strict=True)
+    )
     shorthands = {**shares, "reviews": reviews}
     given = [name for name, value in shorthands.items() if value is not None]
     if assume is not None:
@@ -64,7 +66,7 @@ def _check_alone(assume: Any, given: list[str]) -> Assumption:
 def check_no_shares(given: list[str]) -> None:
     """Raise where a share stands beside verdicts, which tell it."""
     for name in given:
-        if name in SHARES:
+        if name in SHARE_ARGUMENTS:
             raise InputError(
                 f"{named('reviews')} tell how many positives are hidden; leave {named(name)} out",
                 argument=name,

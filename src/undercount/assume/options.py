@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from undercount.assume.base import Assumption
-from undercount.assume.builder import SHARES, check_no_shares
+from undercount.assume.builder import SHARE_ARGUMENTS, check_no_shares
 from undercount.assume.propensity.assumption import DelayedLabels, LabelPropensity
 from undercount.assume.random_labels.assumption import RandomLabels
 from undercount.assume.reviewed.assumption import RandomAudit, Reviewed
@@ -62,7 +62,7 @@ def assumption_by_options(
 
 def _stated(options: Mapping[str, Any]) -> list[str]:
     """Return the options that state a share, or that some labels are wrong."""
-    shares = [name for name in SHARES if options[name] is not None]
+    shares = [name for name in SHARE_ARGUMENTS if options[name] is not None]
     return shares if options["label_purity"] == 1 else [*shares, "label_purity"]
 
 

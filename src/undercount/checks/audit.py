@@ -5,12 +5,14 @@ import math
 import numpy as np
 from scipy.special import gammaln
 
+from undercount.checks.checklist import FEW_CLUSTERS
+from undercount.checks.outcomes import passes, warns
 from undercount.counts import ScoreCounts
 from undercount.errors import CODES, Check
 
 # How sure a misfit must be, and the part of the unverified rows that a gap must hold to matter:
 # verdicts of neighbouring scores stand for smaller ones.
-RISK, LARGE_GAP = 0.001, 0.05
+AUDIT_RISK, LARGE_GAP = 0.001, 0.05
 
 
 def audit_check(counts: ScoreCounts) -> Check:
@@ -38,7 +40,7 @@ def audit_check(counts: ScoreCounts) -> Check:
         "verify a random sample of all rows; uc.SelectedLabels (undercount select) is for rows "
         "that somebody chose to look at"
     )
-    if share > LARGE_GAP and p_value < RISK:
+    if share > LARGE_GAP and p_value < AUDIT_RISK:
         message = (
             f"the audited rows are no random sample of all rows: {gap:,.0f} unverified rows "
             f"({100 * share:.0f} %) lie together at scores {at}, and none of the rows there was "
@@ -46,7 +48,7 @@ def audit_check(counts: ScoreCounts) -> Check:
         )
         return Check(code, "fail", message, advice)
     p_value, higher = rank_p_value(counts)
-    if p_value < RISK:
+    if p_value < AUDIT_RISK:
         message = (
             f"the audited rows are no random sample of all rows: they score "
             f"{'higher' if higher else 'lower'} than the others ({_p_words(p_value)}); the numbers "
@@ -59,6 +61,22 @@ def audit_check(counts: ScoreCounts) -> Check:
         f"the audited rows score like all rows ({_p_words(p_value)}), as a random sample would; "
         "that is no proof",
     )
+
+
+def verified_clusters_check(n_clusters: int, n_verified: int) -> Check:
+    """UC020: intervals rest on clusters, of which enough should have verified rows.
+
+    Examples
+    --------
+    >>> from undercount.checks.audit import verified_clusters_check
+    >>> print(verified_clusters_check(1000, 150))
+    UC020 ok: 1,000 clusters, 150 of them with a verified row
+    """
+    message = f"{n_clusters:,} clusters, {n_verified:,} of them with a verified row"
+    if n_verified >= FEW_CLUSTERS:
+        return passes("clusters", message)
+    advice = f"verify rows of more clusters; below {FEW_CLUSTERS} intervals are rough"
+    return warns("clusters", message, advice)
 
 
 def _p_words(p_value: float) -> str:

@@ -13,7 +13,7 @@ from undercount.errors import (
     CODES,
     CONTRADICTED,
     LOOKED_AT_HIGH,
-    ROUNDED,
+    ROUNDED_SCORES,
     Check,
     LibraryWarning,
     UndefinedMetricWarning,
@@ -25,7 +25,7 @@ from undercount.infer.clusters import Clusters
 from undercount.infer.labelled import naive_area
 from undercount.infer.metric_row import MetricRow, grows
 from undercount.infer.mixture import LABELLED, MixtureDesign, recovered_rates
-from undercount.infer.sensitivity import CHANCE, ROUNDING
+from undercount.infer.sensitivity import CHANCE_AUC, ROUNDING
 from undercount.metric_facts import FACTS
 from undercount.prevalence.consensus.doubts import Doubt
 from undercount.shares import Shares
@@ -37,12 +37,12 @@ HEAVY_TIES = 0.2
 SATURATED = 0.05
 # Estimated share of the positives that carry a label from which a model trained on these rows is
 # the likelier reason (docs/evidence/in-sample.md has the figures).
-NEARLY_ALL = 0.85
+TRAINED_PART = 0.85
 # Area of labelled against unlabeled rows at which the score gives the label away.
 LEAKED = 0.999
 # Answers are near each other if they are this close, or differ by no more than this part of the
 # middle one.
-AGREEMENT, PART = 0.05, 0.5
+AGREEMENT, AGREEMENT_PART = 0.05, 0.5
 # Recovered rates may leave [0, 1] by this many standard errors of chance.
 EXPLAINED = 4.0
 REVIEW = "review the unlabeled rows that say most, or verify a random sample and pass its share"
@@ -167,7 +167,7 @@ def warning_checks(warned: Sequence[LibraryWarning]) -> tuple[Check, ...]:
         fails("fair-sample", warning.about(names))
         if warning.code == LOOKED_AT_HIGH
         else warns("rounding", warning.about(names), warning.hint)
-        if warning.code == ROUNDED
+        if warning.code == ROUNDED_SCORES
         else Check(
             CODES["warned"], "info" if warning.code in INFORMING else "warn", warning.about(names)
         )
@@ -282,7 +282,7 @@ def are_near(shares: Sequence[float]) -> bool:
     >>> are_near([0.14, 0.18, 0.21]), are_near([0.02, 0.04, 0.1])
     (True, False)
     """
-    return bool(max(shares) - min(shares) <= max(AGREEMENT, PART * np.median(shares)))
+    return bool(max(shares) - min(shares) <= max(AGREEMENT, AGREEMENT_PART * np.median(shares)))
 
 
 def _trusted(shares: Shares) -> str:
@@ -355,7 +355,7 @@ def _constant(counts: ScoreCounts) -> Check:
 def _direction(counts: ScoreCounts, area: float) -> Check:
     """UC006: labelled rows should score higher than the others."""
     spread = 1 / (12 * counts.effective_size("positive")) ** 0.5
-    if area >= CHANCE - EXPLAINED / 2 * spread:
+    if area >= CHANCE_AUC - EXPLAINED / 2 * spread:
         return passes("direction", f"labelled rows score higher than the others (AUC {area:.3g})")
     return fails(
         "direction",
@@ -441,11 +441,11 @@ def _in_sample(counts: ScoreCounts, shares: Shares) -> Check:
     ones. An estimate of the share then finds next to nobody hidden, as it does where nearly all
     positives are labelled: scores and labels cannot tell the two apart.
 
-    Wrong when: more than NEARLY_ALL of the positives are labelled (it asks in vain), or the model
+    Wrong when: more than TRAINED_PART of the positives are labelled (it asks in vain), or the model
     learnt these labels by a few parameters only (it says nothing).
     """
     frequency = shares.label_frequency(counts)
-    if not frequency >= NEARLY_ALL:
+    if not frequency >= TRAINED_PART:
         return passes("in-sample", f"{_percent(frequency)} of the positives carry a label")
     return warns(
         "in-sample",

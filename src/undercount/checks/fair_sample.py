@@ -17,9 +17,9 @@ from undercount.prevalence.fair_scores import ScoreTest
 from undercount.prevalence.upper_bound import upper_bound
 from undercount.shares import Shares
 
-# Groups that a column of numbers is cut into, if it has more values than `MANY`.
-PARTS, MANY = 4, 10
-LEVEL = 0.95
+# Groups that a column of numbers is cut into, if it has more values than `MANY_GROUPS`.
+GROUPS_OF_NUMBERS, MANY_GROUPS = 4, 10
+USUAL_LEVEL = 0.95
 # Strata of scores within which the labels of a group are compared with those of others.
 STRATA = 20
 # Part of other rows' positives that a group may hold at the same score, no label being amiss.
@@ -61,7 +61,7 @@ def groups_check(
     hidden_per_label = least * whole.n_unlabeled / whole.n_positive
     groups = list(_groups(covariates, len(labels)))
     # Each group is asked for too many labels and for too few.
-    risk = (1 - LEVEL) / (2 * max(len(groups), 1))
+    risk = (1 - USUAL_LEVEL) / (2 * max(len(groups), 1))
     stratum = _score_strata(score)
     worst, sparse, untold, tested = (0.0, "", 0.0, 0.0), [], 0, 0
     for group, inside in groups:
@@ -202,7 +202,7 @@ def _test_words(test: ScoreTest) -> str:
 
 def _fair_check(test: ScoreTest, alike: str, unlike: str, advice: str) -> Check:
     """Say what a test of fair labels shows: nothing, a doubt, or that they are surely unfair."""
-    if test.p_value > 1 - LEVEL:
+    if test.p_value > 1 - USUAL_LEVEL:
         return passes("fair-sample", alike)
     level: Level = "fail" if test.p_value < SURELY_UNFAIR else "warn"
     return Check(CODES["fair-sample"], level, unlike, advice)
@@ -221,14 +221,14 @@ def _groups(covariates: Any, n_rows: int) -> Iterator[tuple[str, NDArray[np.bool
     for place, column in enumerate(columns.T):
         name = "the covariate" if columns.shape[1] == 1 else f"covariate {place}"
         values = np.unique(column)
-        if len(values) <= MANY:
+        if len(values) <= MANY_GROUPS:
             for value in values:
                 yield f"{name} = {value}", column == value
             continue
         numbers = column.astype(float)
-        ends = np.quantile(numbers, np.linspace(0, 1, PARTS + 1))
-        part = np.clip(np.searchsorted(ends, numbers, side="right") - 1, 0, PARTS - 1)
-        for index in range(PARTS):
+        ends = np.quantile(numbers, np.linspace(0, 1, GROUPS_OF_NUMBERS + 1))
+        part = np.clip(np.searchsorted(ends, numbers, side="right") - 1, 0, GROUPS_OF_NUMBERS - 1)
+        for index in range(GROUPS_OF_NUMBERS):
             words = f"{name} from {ends[index]:.3g} to {ends[index + 1]:.3g}"
             yield words, part == index
 
@@ -335,7 +335,7 @@ def chances_check(score: NDArray[Any], stands_for: NDArray[Any]) -> Check:
     error = math.sqrt(float(parts @ parts))
     distance = (weighted - plain) / error if error > 0 else 0.0
     p_value = math.erfc(abs(distance) / math.sqrt(2))
-    if p_value > 1 - LEVEL:
+    if p_value > 1 - USUAL_LEVEL:
         return passes(
             "fair-sample",
             "by their chances the labels prefer neither high nor low scores "

@@ -7,7 +7,7 @@ from undercount.count.arrays import row_words
 from undercount.count.knots import nearest_below
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.errors import ROUNDED, Check, MisfitWarning, named, warn
+from undercount.errors import ROUNDED_SCORES, Check, MisfitWarning, named, warn
 from undercount.infer.metric_name import short_number
 
 
@@ -74,7 +74,7 @@ def rounded_threshold(counts: ScoreCounts, threshold: float) -> float | None:
 def warn_rounding(counts: ScoreCounts, threshold: float, stacklevel: int = 1) -> None:
     """Warn of what UC024 says, where a number is asked for that no list of checks goes with."""
     for check in rounding_check(counts, threshold, own=False):
-        warn(MisfitWarning(check.message, code=ROUNDED, hint=check.advice), stacklevel + 1)
+        warn(MisfitWarning(check.message, code=ROUNDED_SCORES, hint=check.advice), stacklevel + 1)
 
 
 def _rows_at(counts: ScoreCounts, score: float) -> float:

@@ -14,12 +14,12 @@ from undercount.curve import FloatArray, blocks
 from undercount.errors import Check, InputError, real_number
 from undercount.shares import Shares
 
-EVEN = 0.5
+EVEN_CHANCE = 0.5
 # Mean scores up to this many labelled shares look like chances of being labelled.
 LIKE_LABELS = 1.5
 
 
-def chance_threshold(counts: ScoreCounts, shares: Shares, chance: float = EVEN) -> float:
+def chance_threshold(counts: ScoreCounts, shares: Shares, chance: float = EVEN_CHANCE) -> float:
     """Return the chance of being labelled of a row whose chance of being positive is given.
 
     Single sample: e₀ + (e₁ - e₀) p, e₁ and e₀ the shares of the positives and of the negatives

@@ -8,9 +8,9 @@ ROUNDING = 1e-9
 # How an end is rounded: "least" and "above" up, "most" down, "" to the nearest.
 End: TypeAlias = Literal["", "least", "most", "above"]
 # Digits of a share that somebody gave, if it has so many; of others two.
-GIVEN = 3
+GIVEN_DIGITS = 3
 # No share needs more digits behind the point to be told from another.
-MOST_DIGITS = 12
+PERCENT_DIGITS = 12
 
 
 def percent(share: float, end: End = "") -> str:
@@ -63,7 +63,7 @@ def percents_beside(
     >>> percents_beside([0.242], [(0.2406, "least")], given=True)
     (['24.2 %'], ['24.1 %'])
     """
-    for more in range(MOST_DIGITS):
+    for more in range(PERCENT_DIGITS):
         widths = [
             max(_usual_digits(share) + more, _given_digits(share) if given else 0)
             for share in shares
@@ -90,15 +90,16 @@ def _usual_digits(share: float) -> int:
     """Return the digits behind the point of a percentage, more where it would round to 100."""
     if share < 0.1:  # noqa: PLR2004 - readability
         return 1 if share >= 0.01 else 2  # noqa: PLR2004
-    places = range(MOST_DIGITS if share < 1 else 0)
+    places = range(PERCENT_DIGITS if share < 1 else 0)
     return next((d for d in places if float(f"{100 * share:.{d}f}") < 100), 0)  # noqa: PLR2004
 
 
 def _given_digits(share: float) -> int:
     """Return the digits behind the point that a share needs to be read as it was given, up to 3."""
-    rounded_percent = float(f"{100 * share:.{GIVEN}g}")
+    rounded_percent = float(f"{100 * share:.{GIVEN_DIGITS}g}")
     return next(
-        (d for d in range(MOST_DIGITS) if round(rounded_percent, d) == rounded_percent), MOST_DIGITS
+        (d for d in range(PERCENT_DIGITS) if round(rounded_percent, d) == rounded_percent),
+        PERCENT_DIGITS,
     )
 
 

@@ -67,6 +67,8 @@ class Options(TypedDict, total=False):
     further: tuple[float, ...]  # thresholds beside the first
     rank_by: str | None
     top: float | None
+    tops: tuple[float, ...]
+    further_tops: tuple[float, ...]  # numbers of highest rows beside the first
     metrics: tuple[str, ...]
     costs: Mapping[str, float] | None
     odds_ratio: float | None

@@ -23,7 +23,7 @@ from undercount.count.paths import STANDARD_INPUT, find_files
 from undercount.count.progress import Tell, open_progress
 from undercount.errors import InputError
 
-FINE, REQUIREMENT_FAILS, BAD_INPUT, INCONCLUSIVE = 0, 1, 2, 3
+ALL_FINE, REQUIREMENT_FAILS, BAD_INPUT, INCONCLUSIVE = 0, 1, 2, 3
 # As by convention: an error in the program itself, and a pipe whose reader has gone.
 UNEXPECTED, READER_GONE = 70, 141
 READ_COUNTS = ("evaluate", "prevalence")  # the commands that take counts files for rows
@@ -31,7 +31,7 @@ READ_COUNTS = ("evaluate", "prevalence")  # the commands that take counts files 
 Place = tuple[int, int] | str
 
 
-def refuse_overwriting(inputs: Iterable[str], outputs: Mapping[str, str]) -> None:
+def check_output_paths(inputs: Iterable[str], outputs: Mapping[str, str]) -> None:
     """Refuse results that would replace their own data or each other, or have no folder.
 
     Parameters
@@ -153,8 +153,8 @@ class Command(click.Command):
 
     def _invoke(self, ctx: click.Context) -> Any:
         try:
-            self._refuse_empty(ctx)
-            refuse_overwriting(_inputs(cast("Options", ctx.params)), self._outputs(ctx))
+            self._check_option_values(ctx)
+            check_output_paths(_inputs(cast("Options", ctx.params)), self._outputs(ctx))
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
@@ -175,7 +175,7 @@ class Command(click.Command):
                 return BAD_INPUT
             return _report_unexpected(error, debug=ctx.meta.get(DEBUGGING, False))
 
-    def _refuse_empty(self, ctx: click.Context) -> None:
+    def _check_option_values(self, ctx: click.Context) -> None:
         """Refuse options without a value, as a script's unset variable gives them."""
         for option in self.params:
             value = ctx.params.get(str(option.name))

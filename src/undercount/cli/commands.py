@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from undercount import __version__
-from undercount.cli.command import BAD_INPUT, FINE, Command, leave_reader
+from undercount.cli.command import ALL_FINE, BAD_INPUT, Command, leave_reader
 from undercount.cli.compare import compare
 from undercount.cli.count import count, merge
 from undercount.cli.demo import demo
@@ -54,7 +54,7 @@ def run(argv: Sequence[str] | None) -> int:
         error.show(said)
         tell(said.getvalue().rstrip("\n"))
         return BAD_INPUT
-    return int(code or FINE)
+    return int(code or ALL_FINE)
 
 
 class Commands(click.Group):

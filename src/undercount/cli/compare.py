@@ -9,24 +9,24 @@ from undercount.cli.arguments import Options, with_options
 from undercount.cli.command import Command, print_notes, prints, progress, tell_page
 from undercount.cli.gate import report_verdict
 from undercount.cli.options import (
-    CHANCE,
+    CHANCE_OPTION,
     CLUSTER,
     DATA,
     DEPLOY,
     ThresholdType,
     TopType,
+    check_named_once,
     database_options,
     model_gate_options,
     output_options,
     reading_options,
-    refuse_repeated,
     review_options,
     share_options,
     thresholds_of,
 )
 from undercount.cli.segments import (
+    check_share_options,
     name_shares_of_rows,
-    refuse_shares_of_segments,
     segment_values,
     write_comparisons,
 )
@@ -34,14 +34,14 @@ from undercount.cli.streams import print_text
 
 if TYPE_CHECKING:
     from undercount.cli.inputs import ModelColumns
-    from undercount.read.compare import Comparison
+    from undercount.read.compare.compare import Comparison
 
 
 @click.command(cls=Command, short_help="Compare models on the same rows.")
 @DATA
 @reading_options
 @CLUSTER
-@CHANCE
+@CHANCE_OPTION
 @DEPLOY
 @database_options
 @share_options
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 @click.option(
     "--by",
     multiple=True,
-    callback=refuse_repeated,
+    callback=check_named_once,
     help="Column of segments (country, month): a comparison for each; repeat.",
 )
 @model_gate_options
@@ -84,12 +84,12 @@ def compare(options: Options) -> int:
     from undercount.assume.options import assumption_by_options  # noqa: PLC0415 - when needed
     from undercount.cli.inputs import names_database, read_models  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.cli.reviews import read_verdicts  # noqa: PLC0415
-    from undercount.read.compare import compare as compare_rows  # noqa: PLC0415
-    from undercount.read.comparisons import Comparisons  # noqa: PLC0415
+    from undercount.read.compare.compare import compare as compare_rows  # noqa: PLC0415
+    from undercount.read.compare.comparisons import Comparisons  # noqa: PLC0415
     from undercount.read.require.model_requirement import parse_conditions  # noqa: PLC0415
 
     if not options["by"]:
-        refuse_shares_of_segments(options)
+        check_share_options(options)
     thresholds = thresholds_of(options["thresholds"], options["scores"])
     verdicts = read_verdicts(options["reviews"])
     if verdicts is not None:

@@ -7,12 +7,12 @@ import click
 
 from undercount.cli.arguments import Options, with_options
 from undercount.cli.command import (
-    FINE,
+    ALL_FINE,
     Command,
+    check_output_paths,
     files_of,
     print_notes,
     progress,
-    refuse_overwriting,
 )
 from undercount.cli.options import (
     CLUSTER,
@@ -100,7 +100,7 @@ def count(options: Options) -> int:
     if not options["quiet"]:
         print_notes(reading.notes)
         print_text(fit(f" {counts!r}\n wrote {output}"))
-    return FINE
+    return ALL_FINE
 
 
 def _name_table(options: Options) -> str:
@@ -123,10 +123,10 @@ def merge(parts: tuple[str, ...], output: str) -> int:
     check_name(output)
     files = [file for part in parts for file in find_files(part) or [part]]
     # What is done stands there until the sum is complete; then it is removed.
-    refuse_overwriting(files, {"--output": f"{output}.unfinished"})
+    check_output_paths(files, {"--output": f"{output}.unfinished"})
     with progress("merging", {}) as bar, collect_warnings() as warned:
         counts = merge_counts(files, output, progress=bar)
     for warning in warned:
         tell(f"undercount: {warning}")
     print_text(fit(f" {counts!r}\n wrote {output}"))
-    return FINE
+    return ALL_FINE

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undercount.cli.command import FINE, Command
+from undercount.cli.command import ALL_FINE, Command
 from undercount.cli.evaluate import write_evaluations
 from undercount.cli.options import DEBUG, QUIET
 from undercount.cli.streams import print_text
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from undercount.read.evaluation import Evaluation
 
 # Thresholds at which somebody might look at payments; points are whole numbers.
-THRESHOLDS = {"p_fraud": 0.5, "rule_points": 7.0}
+DEMO_THRESHOLDS = {"p_fraud": 0.5, "rule_points": 7.0}
 # Payments that somebody looks at in the story.
 N_REVIEWS = 60
 
@@ -60,7 +60,7 @@ def demo(html: str, save: str | None, *, open_it: bool, quiet: bool) -> int:
         print_text(story_text(story))
     if open_it:
         click.launch(Path(html).resolve().as_uri())
-    return FINE
+    return ALL_FINE
 
 
 def save_fraud(path: str) -> int:
@@ -76,7 +76,7 @@ def save_fraud(path: str) -> int:
         payments = connection.read_parquet(str(fraud_path()))
         write = payments.write_csv if path.endswith(".csv") else payments.write_parquet
         write(str(temporary))
-    return FINE
+    return ALL_FINE
 
 
 def evaluate_fraud() -> "tuple[list[Evaluation], list[str]]":
@@ -87,7 +87,7 @@ def evaluate_fraud() -> "tuple[list[Evaluation], list[str]]":
     from undercount.read.evaluate_models import evaluate_models  # noqa: PLC0415
 
     models = {}
-    for name, threshold in THRESHOLDS.items():
+    for name, threshold in DEMO_THRESHOLDS.items():
         reading = count_rows([str(fraud_path())], "is_fraud", [name], how={"knots": [threshold]})
         models[name] = ScoredRows(reading.counts[name], threshold)
     return list(evaluate_models(models).values()), reading.notes
@@ -100,7 +100,7 @@ def review_fraud() -> "Evaluation":
     from undercount.read.evaluate import evaluate  # noqa: PLC0415
     from undercount.read.plan.plan_reviews import plan_reviews  # noqa: PLC0415
 
-    name, threshold = next(iter(THRESHOLDS.items()))
+    name, threshold = next(iter(DEMO_THRESHOLDS.items()))
     rows = read_numbers([str(fraud_path())], ["is_fraud", name])
     truth = read_numbers([str(fraud_truth_path())], ["truth"])["truth"]
     given = (rows["is_fraud"], rows[name])

@@ -10,9 +10,9 @@ import click
 from undercount.cli.arguments import Options, with_options
 from undercount.cli.command import Command, print_notes, prints, progress, tell_page
 from undercount.cli.dates import date_options
-from undercount.cli.gate import read_requirements, refuse_other_models, report_verdict
+from undercount.cli.gate import check_models_named, read_requirements, report_verdict
 from undercount.cli.options import (
-    CHANCE,
+    CHANCE_OPTION,
     CLUSTER,
     DATA,
     DATABASE_VARIABLE,
@@ -21,18 +21,18 @@ from undercount.cli.options import (
     OddsType,
     ThresholdType,
     TopType,
+    check_named_once,
     data_name,
     database_options,
     gate_options,
     interval_options,
     output_options,
     reading_options,
-    refuse_repeated,
     review_options,
     share_options,
     wanted_and_assumed,
 )
-from undercount.cli.segments import evaluate_by, refuse_beside_segments, refuse_shares_of_segments
+from undercount.cli.segments import check_segment_options, check_share_options, evaluate_by
 from undercount.cli.streams import print_styled, print_text, tell
 from undercount.count.databases import redact
 from undercount.errors import InputError, collect_warnings
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 @DATA
 @reading_options
 @CLUSTER
-@CHANCE
+@CHANCE_OPTION
 @date_options
 @database_options
 @share_options
@@ -62,7 +62,11 @@ if TYPE_CHECKING:
     help="Rows with score >= threshold are flagged.",
 )
 @click.option(
-    "--top", type=TopType(), help="Judge the rows of the highest scores: 500, 1% or 200/50000."
+    "--top",
+    "tops",
+    type=TopType(),
+    multiple=True,
+    help="Judge the rows of the highest scores: 500, 1% or 200/50000; repeat.",
 )
 @click.option(
     "--cost",
@@ -92,7 +96,7 @@ if TYPE_CHECKING:
 @click.option(
     "--by",
     multiple=True,
-    callback=refuse_repeated,
+    callback=check_named_once,
     help="Column of segments (country, month): a row for each; repeat. A --prevalence then is that "
     "of all rows, shared out by one label frequency, or of each: DE=3%,FR=5%.",
 )
@@ -108,11 +112,13 @@ def evaluate(options: Options) -> int:
 
     data = options["data"]
     if options["by"]:
-        refuse_beside_segments(options)
+        check_segment_options(options)
     else:
-        refuse_shares_of_segments(options)
+        check_share_options(options)
     several = options.pop("thresholds")
     options["threshold"], options["further"] = several[0] if several else None, several[1:]
+    tops = options.pop("tops")
+    options["top"], options["further_tops"] = tops[0] if tops else None, tops[1:]
     requirements = read_requirements(options, options["threshold"])
     chosen = [parse_metric(text).threshold for text in options["metrics"]]
     places = [*several, *(each.threshold for each in requirements), *chosen]
@@ -301,7 +307,7 @@ def judge_models(evaluations: "list[Evaluation]", requirements: "list[Requiremen
     """Judge each model by what is required of it, or of every one."""
     from undercount.read.require.requirement import Verdict  # noqa: PLC0415 - only when needed
 
-    refuse_other_models(requirements, [evaluation.name for evaluation in evaluations])
+    check_models_named(requirements, [evaluation.name for evaluation in evaluations])
     return Verdict(
         tuple(
             evaluation.judge(requirement)

@@ -2,7 +2,7 @@
 
 import click
 
-from undercount.cli.command import FINE, Command
+from undercount.cli.command import ALL_FINE, Command
 from undercount.cli.options import DEBUG
 from undercount.cli.streams import print_text
 
@@ -15,4 +15,4 @@ def explain(term: str | None) -> int:
     from undercount.show.terms import explanation  # noqa: PLC0415 - only when needed
 
     print_text(explanation(term))
-    return FINE
+    return ALL_FINE

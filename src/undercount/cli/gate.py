@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from undercount.cli.arguments import Options
-from undercount.cli.command import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, prints
+from undercount.cli.command import ALL_FINE, INCONCLUSIVE, REQUIREMENT_FAILS, prints
 from undercount.cli.streams import fit, print_text, tell
 from undercount.cli.wording import say
 from undercount.errors import InputError
@@ -16,7 +16,7 @@ from undercount.show.layout import neutralise
 if TYPE_CHECKING:
     from undercount.read.require.requirement import Judgement, Requirement, Verdict
 
-CODES = {"met": FINE, "failed": REQUIREMENT_FAILS, "inconclusive": INCONCLUSIVE}
+EXIT_CODE_BY_OUTCOME = {"met": ALL_FINE, "failed": REQUIREMENT_FAILS, "inconclusive": INCONCLUSIVE}
 # What GitHub calls a line beside a job; one that is met needs none.
 ANNOTATIONS = {"failed": "error", "inconclusive": "warning"}
 
@@ -32,7 +32,7 @@ def read_requirements(options: Options, threshold: float | None) -> "list[Requir
     ]
 
 
-def refuse_other_models(requirements: "list[Requirement]", names: list[str]) -> None:
+def check_models_named(requirements: "list[Requirement]", names: list[str]) -> None:
     """Refuse a requirement of a model that is not here."""
     for requirement in requirements:
         if requirement.name.model not in (None, *names):
@@ -62,7 +62,7 @@ def report_verdict(verdict: "Verdict", options: Options) -> int:
         from undercount.show.junit import as_junit  # noqa: PLC0415
 
         write_text(options["junit"], as_junit(verdict))
-    return CODES[verdict.outcome]
+    return EXIT_CODE_BY_OUTCOME[verdict.outcome]
 
 
 def annotation(judgement: "Judgement") -> str:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import click
 
-from undercount.cli.command import FINE, Command
+from undercount.cli.command import ALL_FINE, Command
 from undercount.cli.options import DEBUG
 from undercount.cli.streams import fit, print_text, tell
 from undercount.errors import InputError
 from undercount.show.layout import terminal_columns, terminal_width, wrap
 
-COLUMNS = "DATA --label LABEL --score SCORE"
+DATA_ARGUMENTS = "DATA --label LABEL --score SCORE"
 PAGES = "the page 'Which assumption do I make?' of the documentation says more"
 
 
@@ -28,42 +28,42 @@ class Question:
 QUESTIONS = (
     Question(
         "Did somebody verify a random sample of all rows?",
-        (f"undercount evaluate {COLUMNS} --audited",),
+        (f"undercount evaluate {DATA_ARGUMENTS} --audited",),
         "nobody chose them, and verdicts are right",
     ),
     Question(
         "Are both classes labelled, but only where somebody looked?",
-        (f"undercount select {COLUMNS}",),
+        (f"undercount select {DATA_ARGUMENTS}",),
         "how the rows were chosen; undercount explain selection names the methods",
     ),
     Question(
         "Can somebody look at some rows now?",
         (
-            f"undercount plan {COLUMNS} --threshold THRESHOLD --budget 100 --out review.csv",
-            f"undercount evaluate {COLUMNS} --threshold THRESHOLD --reviews review.csv",
+            f"undercount plan {DATA_ARGUMENTS} --threshold THRESHOLD --budget 100 --out review.csv",
+            f"undercount evaluate {DATA_ARGUMENTS} --threshold THRESHOLD --reviews review.csv",
         ),
         "verdicts are right",
     ),
     Question(
         "Do you know each row's chance of being labelled, had it been positive?",
-        (f"undercount evaluate {COLUMNS} --chance CHANCE --threshold THRESHOLD",),
+        (f"undercount evaluate {DATA_ARGUMENTS} --chance CHANCE --threshold THRESHOLD",),
         "those chances, not merely their ratio; every positive has one",
     ),
     Question(
         "Are the labelled positives a fair sample of all positives?",
-        (f"undercount evaluate {COLUMNS}",),
+        (f"undercount evaluate {DATA_ARGUMENTS}",),
         "labels are a random sample of the positives",
     ),
 )
-PREVALENCE = "Do you know roughly what share of all rows is positive? (3%, 3%-5%, or no)"
-NONE = Question(
+PREVALENCE_QUESTION = "Do you know roughly what share of all rows is positive? (3%, 3%-5%, or no)"
+NO_QUESTION_FITS = Question(
     "None of these",
-    (f"undercount evaluate {COLUMNS} --threshold THRESHOLD --gamma 2",),
+    (f"undercount evaluate {DATA_ARGUMENTS} --threshold THRESHOLD --gamma 2",),
     "some positives have up to 2 times the odds of a label that others have; put the factor that "
     "you fear. Trust only these bounds, and 'at least'; 'What would change' says which factor (Γ) "
     "a conclusion survives",
 )
-YES, NO = ("y", "yes", "1", "true"), ("n", "no", "0", "false", "")
+YES_ANSWERS, NO_ANSWERS = ("y", "yes", "1", "true"), ("n", "no", "0", "false", "")
 
 
 @click.command(cls=Command, short_help="Ask a few questions that end in a command.")
@@ -80,11 +80,11 @@ def guide(data_name: str, label: str, score: str, threshold: str) -> int:
     DATA is the file of rows, for the command that is printed; it is not opened. Answers are
     read from standard input, one a line: y or n, and at the end a prevalence.
     """
-    found = next((question for question in QUESTIONS if _ask(question.text)), NONE)
+    found = next((question for question in QUESTIONS if _ask(question.text)), NO_QUESTION_FITS)
     given = ""
-    if found in (QUESTIONS[-1], NONE):
-        answer = _read(PREVALENCE)
-        given = "" if answer.lower() in (*NO, "?") else f" --prevalence {answer}"
+    if found in (QUESTIONS[-1], NO_QUESTION_FITS):
+        answer = _read(PREVALENCE_QUESTION)
+        given = "" if answer.lower() in (*NO_ANSWERS, "?") else f" --prevalence {answer}"
     print_text("")
     for line in found.commands:
         takes = "--threshold" not in line and threshold != "THRESHOLD"
@@ -94,7 +94,7 @@ def guide(data_name: str, label: str, score: str, threshold: str) -> int:
         named = " ".join(words.get(word, word) for word in command.split(" "))
         print_text(_fit_command(f"{named}{given}"))
     print_text(fit(f"\nAssumes: {found.assumes}.\n{PAGES[0].upper()}{PAGES[1:]}."))
-    return FINE
+    return ALL_FINE
 
 
 def _fit_command(command: str) -> str:
@@ -109,8 +109,8 @@ def _fit_command(command: str) -> str:
 def _ask(question: str) -> bool:
     while True:
         answer = _read(f"{question} (y/n)").lower()
-        if answer in YES or answer in NO:
-            return answer in YES
+        if answer in YES_ANSWERS or answer in NO_ANSWERS:
+            return answer in YES_ANSWERS
         tell(f"Please answer y or n, not {answer!r}.")
 
 

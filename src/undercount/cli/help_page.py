@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import click
 
-from undercount.show.layout import BESIDE, terminal_width, wrap
+from undercount.show.layout import LETTERS_BESIDE, terminal_width, wrap
 
 
 class HelpPage(click.HelpFormatter):
@@ -15,14 +15,14 @@ class HelpPage(click.HelpFormatter):
     ) -> None:
         if width is None:  # click would not see the terminal, whose stream is no longer its own
             width = terminal_width()
-            width -= 2 if width >= BESIDE else 0
+            width -= 2 if width >= LETTERS_BESIDE else 0
         super().__init__(indent_increment, width, max_width)
 
     def write_dl(
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
         """Write names and what they mean, below each other where there is no room beside."""
-        if self.width >= BESIDE - 2:  # click leaves two columns free
+        if self.width >= LETTERS_BESIDE - 2:  # click leaves two columns free
             super().write_dl(list(rows), col_max, col_spacing)
             return
         margin = " " * self.current_indent

@@ -18,18 +18,12 @@ from undercount.cli.arguments import Options
 from undercount.cli.command import progress
 from undercount.cli.dates import date_columns, take_dates
 from undercount.cli.options import DATABASE_VARIABLE
-from undercount.count.arrays import (
-    LARGEST_WEIGHT,
-    WEIGHT_RULE,
-    LabelWords,
-    read_labels,
-    row_words,
-)
+from undercount.count.arrays import LARGEST_WEIGHT, WEIGHT_RULE, LabelWords, read_labels, row_words
 from undercount.count.counts_file import is_counts_file, open_counts
 from undercount.count.databases import open_table
-from undercount.count.files import read_numbers, refuse_text, refuse_weights, relation_of
+from undercount.count.files import raise_bad_weight, raise_text_column, read_numbers, relation_of
 from undercount.count.frames import CountOptions, check_columns, count_scores, open_frame
-from undercount.count.groups import ColumnRoles, refuse_long_integers
+from undercount.count.groups import ColumnRoles, check_score_digits
 from undercount.count.label_totals import keep_scored, total_labels
 from undercount.count.paths import expand_paths, find_files, name_files
 from undercount.count.queries import collect
@@ -67,7 +61,7 @@ ROW_BY_ROW = (
     "Pass the file of rows with --label and a --score for each model; or judge each counts file by "
     "itself with undercount evaluate"
 )
-OF_ROWS = (
+COLUMNS_OF_ROWS = (
     ": --cluster, --chance, --found and --observed name columns of rows, and counts keep none. "
     "Pass the file of rows with --label and --score; undercount count --cluster COLUMN keeps of "
     "clusters what intervals need"
@@ -76,7 +70,7 @@ OF_ROWS = (
 EITHER = "found by either"
 ONE_MEANS = "1 means found by that source, and every row counts once"
 # Label values that a message lists at most.
-SHOWN = 5
+LISTED_LABELS = 5
 # More values than these between 0 and 1 are scores.
 MOST_LABELS = 20
 
@@ -146,7 +140,7 @@ def read(
     with progress("reading", options) as tell:
         if by and (options["positives"] or not label or not scores):
             raise InputError("--by COLUMN goes with --label COLUMN and --score COLUMN of rows")
-        refuse_beside_sources(options, in_database=names_database(data, options))
+        check_sources_alone(options, in_database=names_database(data, options))
         if options["positives"] and options.get("cluster"):
             raise InputError("--cluster does not go with --positives; put all rows into one file")
         if options["positives"]:
@@ -154,7 +148,7 @@ def read(
             return _count_two_samples(two, knots, bool(compact), digits)
         if names_database(data, options):
             return _count_database(options, by, how)
-        refuse_no_data(data)
+        require_data(data)
         if label is None and not scores:
             files = expand_paths(data)
             if all(map(is_counts_file, files)):
@@ -179,7 +173,7 @@ def read(
         )
 
 
-def refuse_beside_sources(options: Options, *, in_database: bool = False) -> None:
+def check_sources_alone(options: Options, *, in_database: bool = False) -> None:
     """Refuse what two sources of labels do not go with, so that none is left out in silence."""
     if not options.get("second_label"):
         return
@@ -195,7 +189,7 @@ def read_kept(
     data: tuple[str, ...], options: Options, knots: Sequence[float], *, compact: bool
 ) -> Reading:
     """Read the rows that have every score, with cluster or chance of each, and keep them."""
-    refuse_beside_sources(options)
+    check_sources_alone(options)
     if names_database(data, options):
         if options.get("by"):
             raise InputError(
@@ -210,8 +204,8 @@ def read_kept(
         )
     from undercount.infer.scored_rows import count_model  # noqa: PLC0415 - only when needed
 
-    refuse_no_data(data)
-    refuse_counts(data, OF_ROWS)
+    require_data(data)
+    require_rows_not_counts(data, COLUMNS_OF_ROWS)
     rows = take_dates(read_models(data, options), options)
     models = {}
     for name, score in rows.scores.items():
@@ -267,10 +261,10 @@ def count_rows(
             counted = count_scores(rows.scored, label=label, score=list(scores), **options)
             segments = _count_segments(rows.scored, label, counted, by, options)
         except duckdb.ConversionException as error:
-            refuse_text(source, numbers, error, {label: RECODE})
+            raise_text_column(source, numbers, error, {label: RECODE})
         except InputError:
             if weight is not None:
-                refuse_weights(source, weight, scores)
+                raise_bad_weight(source, weight, scores)
             raise
     return Reading(dict(counted), "single-sample", [rows.words, note], segments, sources, tests)
 
@@ -367,7 +361,7 @@ def find_rows(
     kept = relation.filter(f"NOT ({missing})")
     rows_by_label = kept.aggregate(f"{quote_name(label)} AS value, count(*) AS number").fetchall()
     if not rows_by_label:
-        refuse_no_score(scores, source.place)
+        raise_no_score(scores, source.place)
     dropped = total - sum(number for _, number in rows_by_label)
     return RowsRead(kept, dict(rows_by_label), read_words(total, dropped))
 
@@ -411,14 +405,14 @@ def open_rows(
         weight = [name for name in (options.get("weight"),) if name]
         frame = numbers_of(frame, label, scores, weight, place)
         first = total_labels(frame, label, scores)
-        first.refuse_none(scores, place)
+        first.check_any_rows(scores, place)
         words = read_words(first.rows, first.rows - sum(first.scored.values()))
         try:
             yield RowsRead(keep_scored(frame, scores).to_native(), first.scored, words)
         except InputError:  # perhaps for no other reason
-            first.refuse_other(total_labels(frame, label, scores), place)
+            first.check_unchanged(total_labels(frame, label, scores), place)
             raise
-        first.refuse_other(total_labels(frame, label, scores), place)
+        first.check_unchanged(total_labels(frame, label, scores), place)
 
 
 def _fetch_columns(
@@ -433,7 +427,7 @@ def _fetch_columns(
         label, scores = str(options["label"]), tuple(options["scores"])
         rest = [name for name in numbers if name not in (label, *scores)]
         frame = numbers_of(frame, label, scores, rest, place)
-        refuse_long_integers(frame, ColumnRoles(label, scores, None, None, ()))
+        check_score_digits(frame, ColumnRoles(label, scores, None, None, ()))
         columns = collect(as_numbers(frame, scores, scores).select(*names))
     if not len(columns[names[0]]):
         raise InputError(f"{place} has no rows")
@@ -465,7 +459,7 @@ def read_models(data: tuple[str, ...], options: Options) -> ModelColumns:
         notes = rows.notes + ([f"{dropped:,} dropped (missing score)"] if dropped else [])
         columns = {name: score[kept] for name, score in rows.scores.items()}
         return ModelColumns(rows.labels[kept], columns, rows.sampling, notes)
-    refuse_counts(data, ROW_BY_ROW)
+    require_rows_not_counts(data, ROW_BY_ROW)
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN, and --score COLUMN for each model")
     weight, chance = options["weight"], options.get("chance")
@@ -482,7 +476,7 @@ def read_models(data: tuple[str, ...], options: Options) -> ModelColumns:
     kept = _complete(found, scores)
     if not kept.any():
         place = options["table"] or "the query" if in_database else ", ".join(data)
-        refuse_no_score(scores, place)
+        raise_no_score(scores, place)
     labels = found[label][kept]
     values, times = np.unique(labels, return_counts=True)
     coding, note = infer_coding(
@@ -528,7 +522,7 @@ def _complete(columns: dict[str, FloatArray], names: Sequence[str]) -> NDArray[n
     return np.asarray(np.all([~np.isnan(columns[name]) for name in names], axis=0))
 
 
-def refuse_no_score(scores: Sequence[str], place: str) -> NoReturn:
+def raise_no_score(scores: Sequence[str], place: str) -> NoReturn:
     """Say that no row has a score, or none every score."""
     columns = " and ".join(f"column {name!r}" for name in scores)
     raise InputError(f"no row of {place} has a score in {columns}; name another --score")
@@ -559,7 +553,7 @@ def _read_two_samples(data: tuple[str, ...], options: Options) -> ModelColumns:
     for file, part in zip(files, parts, strict=True):
         for name in scores:
             if np.isnan(part[name]).all():
-                refuse_no_score([name], file)
+                raise_no_score([name], file)
     sizes = [len(part[scores[0]]) for part in parts]
     notes = [
         f"{size:,} {kind} row{'' if size == 1 else 's'} read"
@@ -684,9 +678,9 @@ def _infer_coding(
 
 def _list_labels(values: dict[float, int], missing: int) -> str:
     """Say which values the labels have, the most frequent ones."""
-    most = sorted(values.items(), key=lambda item: -item[1])[:SHOWN]
+    most = sorted(values.items(), key=lambda item: -item[1])[:LISTED_LABELS]
     shown = [f"{value:g}: {number:,}" for value, number in sorted(most)]
-    shown += ["…"] if len(values) > SHOWN else []
+    shown += ["…"] if len(values) > LISTED_LABELS else []
     shown += [f"missing: {missing:,}"] if missing else []
     return f"the label column holds {{{', '.join(shown)}}}"
 
@@ -727,13 +721,13 @@ def _refuse(options: Options, names: Sequence[str], beside: str, why: str) -> No
             )
 
 
-def refuse_no_data(data: tuple[str, ...]) -> None:
+def require_data(data: tuple[str, ...]) -> None:
     """Refuse a command that names no file."""
     if not data:
         raise InputError("name a file of scores and labels, or - for standard input")
 
 
-def refuse_counts(paths: Sequence[str], why: str) -> None:
+def require_rows_not_counts(paths: Sequence[str], why: str) -> None:
     """Refuse counts files where rows are needed; the first of a folder speaks for all."""
     for path in paths:
         for file in find_files(path)[:1]:

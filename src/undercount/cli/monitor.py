@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undercount.cli.arguments import Options, with_options
-from undercount.cli.command import FINE, INCONCLUSIVE, REQUIREMENT_FAILS, Command, prints, progress
+from undercount.cli.command import (
+    ALL_FINE,
+    INCONCLUSIVE,
+    REQUIREMENT_FAILS,
+    Command,
+    prints,
+    progress,
+)
 from undercount.cli.dates import EVENTUALLY, FOUND, OBSERVED, UNTIL, read_day
 from undercount.cli.gate import read_requirements, report_verdict
 from undercount.cli.options import (
@@ -23,7 +30,7 @@ from undercount.errors import InputError, collect_warnings
 
 if TYPE_CHECKING:
     from undercount.assume.base import Assumption
-    from undercount.read.monitoring import Monitoring
+    from undercount.read.monitor.monitoring import Monitoring
 
 
 @click.command(cls=Command, short_help="Follow a score over time while labels are late.")
@@ -69,40 +76,40 @@ def monitor(options: Options) -> int:
     Exit 1 if the alarm is on or a requirement fails, else 3 if no number may be reported, because
     the oldest cohort is not mature or a check fails, or if a requirement is open.
     """
-    from undercount.cli.inputs import refuse_no_data  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.cli.inputs import require_data  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.read.require.requirement import Verdict  # noqa: PLC0415
 
     data = options["data"]
-    refuse_no_data(data)
+    require_data(data)
     requirements = read_requirements(options, options["threshold"])
     with collect_warnings() as warned:
-        found = (_monitor if options["found"] else _monitor_labels)(data, options)
+        monitoring = (_monitor if options["found"] else _monitor_labels)(data, options)
     for warning in warned:
         tell(f"undercount: {warning}")
     if options["json_file"]:
         from undercount.count.atomic_file import write_text  # noqa: PLC0415
 
-        write_text(options["json_file"], found.to_json())
+        write_text(options["json_file"], monitoring.to_json())
     if options["html"]:
-        found.to_html(options["html"])
+        monitoring.to_html(options["html"])
         if options["html"] != "-" and not options["quiet"]:
             tell(f"wrote {options['html']}")
     if prints(options):
-        print_text(f"\n{found}")
-    verdict = Verdict(tuple(found.judge(requirement) for requirement in requirements))
-    codes = {report_verdict(verdict, options), FINE if found.reportable else INCONCLUSIVE}
-    if found.alarm and (found.alarm.fell or found.alarm.rose):
+        print_text(f"\n{monitoring}")
+    verdict = Verdict(tuple(monitoring.judge(requirement) for requirement in requirements))
+    codes = {report_verdict(verdict, options), ALL_FINE if monitoring.reportable else INCONCLUSIVE}
+    if monitoring.alarm and (monitoring.alarm.fell or monitoring.alarm.rose):
         codes.add(REQUIREMENT_FAILS)
-    return next(code for code in (REQUIREMENT_FAILS, INCONCLUSIVE, FINE) if code in codes)
+    return next(code for code in (REQUIREMENT_FAILS, INCONCLUSIVE, ALL_FINE) if code in codes)
 
 
 def _monitor(data: tuple[str, ...], options: Options) -> "Monitoring":
     import numpy as np  # noqa: PLC0415 - only when needed
 
-    from undercount.cli.inputs import refuse_no_score  # noqa: PLC0415 - DuckDB
+    from undercount.cli.inputs import raise_no_score  # noqa: PLC0415 - DuckDB
     from undercount.count.files import read_dated  # noqa: PLC0415
     from undercount.prevalence.late_labels import read_until  # noqa: PLC0415
-    from undercount.read.monitor import monitor as follow  # noqa: PLC0415
+    from undercount.read.monitor.monitor import monitor as follow  # noqa: PLC0415
 
     beside = _stated(options)
     if beside:
@@ -122,7 +129,7 @@ def _monitor(data: tuple[str, ...], options: Options) -> "Monitoring":
         rows = read_dated(list(data), numbers, columns)
     kept = ~np.isnan(rows[options["score"]])
     if not kept.any():
-        refuse_no_score([options["score"]], ", ".join(data))
+        raise_no_score([options["score"]], ", ".join(data))
     if not kept.all():
         tell(f"undercount: {np.count_nonzero(~kept):,} rows without a score left out")
     until = read_day(options["until"])
@@ -151,13 +158,9 @@ def _monitor_labels(data: tuple[str, ...], options: Options) -> "Monitoring":
     """Follow rows whose labels are all here."""
     import numpy as np  # noqa: PLC0415 - only when needed
 
-    from undercount.cli.inputs import (  # noqa: PLC0415 - DuckDB, only when needed
-        infer_coding,
-        refuse_no_score,
-        unlabeled_value,
-    )
+    from undercount.cli.inputs import infer_coding, raise_no_score, unlabeled_value  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.count.files import read_dated  # noqa: PLC0415
-    from undercount.read.monitor import monitor as follow  # noqa: PLC0415
+    from undercount.read.monitor.monitor import monitor as follow  # noqa: PLC0415
 
     label, score, chance = options["label"], options["score"], options["chance"]
     observed, threshold = str(options["observed"]), options["threshold"]
@@ -169,7 +172,7 @@ def _monitor_labels(data: tuple[str, ...], options: Options) -> "Monitoring":
         rows = read_dated(list(data), numbers, [observed])
     kept = ~np.isnan(rows[score])
     if not kept.any():
-        refuse_no_score([score], ", ".join(data))
+        raise_no_score([score], ", ".join(data))
     taken = {name: values[kept] for name, values in rows.items()}
     values, times = np.unique(taken[label], return_counts=True)
     counted = dict(zip(values.tolist(), times.tolist(), strict=True))

@@ -11,13 +11,13 @@ from undercount.cli.arguments import DEBUGGING, Options
 from undercount.errors import InputError
 
 if TYPE_CHECKING:
-    from undercount.assume.base import Assumption, Wanted
+    from undercount.assume.base import Assumption, ReportOptions
     from undercount.cli.inputs import Reading
 
-NUMBER = r"([0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?)\s*(%?)"
+NUMBER_PATTERN = r"([0-9]*\.?[0-9]+(?:e[-+]?[0-9]+)?)\s*(%?)"
 # One segment's share: its name up to the last "=" before a number.
 EACH = re.compile(r"\s*([^=]*)=\s*([0-9.]+\s*%?)\s*(?:[,;]|$)")
-RANGE = re.compile(rf"\s*{NUMBER}\s*(?:[-:–]\s*{NUMBER}\s*)?", re.IGNORECASE)
+RANGE = re.compile(rf"\s*{NUMBER_PATTERN}\s*(?:[-:–]\s*{NUMBER_PATTERN}\s*)?", re.IGNORECASE)
 
 
 class ShareType(click.ParamType):  # type: ignore[type-arg]  # generic in newer click only
@@ -63,6 +63,17 @@ class ShareType(click.ParamType):  # type: ignore[type-arg]  # generic in newer 
         if share > 1:
             hint = f"; {text} % is {share / 100:g}" if share <= 100 else ""  # noqa: PLR2004
             self.fail(f"a share is in [0, 1]; got {text}{percent}{hint}", param, ctx)
+        return share
+
+
+class OneShareType(ShareType):
+    """One share in [0, 1], without a range: 0.03 or 3%."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the share as a number."""
+        share = value if "=" in str(value) else super().convert(value, param, ctx)
+        if not isinstance(share, float):
+            self.fail(f"{value!r} is no single share like 0.03 or 3%", param, ctx)
         return share
 
 
@@ -144,7 +155,7 @@ def file_option(*names: str, words: str, dash: bool = False) -> Callable[[Any], 
 
 DATABASE_VARIABLE = "UNDERCOUNT_FROM"
 DATA = click.argument("data", nargs=-1, required=False)
-SAMPLING = click.option(
+SAMPLING_OPTION = click.option(
     "--sampling",
     type=click.Choice(["single-sample", "case-control"]),
     help="Whether the labelled rows are part of the sample or were drawn apart.",
@@ -156,7 +167,7 @@ CONFIDENCE_LEVEL = click.option(
     show_default=True,
     help="Share of intervals that hold the true value.",
 )
-SEED = click.option(
+SEED_OPTION = click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     default=0,
@@ -187,7 +198,7 @@ DEBUG = click.option(
 )
 
 
-def refuse_repeated(_ctx: Any, _option: Any, given: tuple[str, ...]) -> tuple[str, ...]:
+def check_named_once(_ctx: Any, _option: Any, given: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse a column that an option names twice: one of them would be left out without a word."""
     for place, name in enumerate(given):
         if name in given[:place]:
@@ -197,7 +208,7 @@ def refuse_repeated(_ctx: Any, _option: Any, given: tuple[str, ...]) -> tuple[st
 
 def _split_labels(ctx: click.Context, option: Any, given: tuple[str, ...]) -> str | None:
     """Return the first column of labels, and keep a second one, a source of its own, beside it."""
-    refuse_repeated(ctx, option, given)
+    check_named_once(ctx, option, given)
     if "" in given:
         raise click.BadParameter("--label must not be empty")
     if len(given) > 1 and ctx.command.name not in ("evaluate", "plan"):
@@ -230,7 +241,7 @@ _columns = (
         "--score",
         "scores",
         multiple=True,
-        callback=refuse_repeated,
+        callback=check_named_once,
         help="Column of scores; repeat for models.",
     ),
 )
@@ -244,12 +255,12 @@ _codings = (
 CLUSTER = click.option(
     "--cluster", help="Column that says whose each row is, if labels were given by customer."
 )
-CHANCE = click.option(
+CHANCE_OPTION = click.option(
     "--chance", help="Column of the chance that a row would carry a label if it were positive."
 )
 DEPLOY = click.option(
     "--deploy-prevalence",
-    type=float,
+    type=OneShareType(),
     help="Share of positives where the classifier will work, if it is another one.",
 )
 reading_options = _options(
@@ -282,14 +293,14 @@ share_options = _options(
         show_default=True,
         help="Share of rows labelled positive that really are.",
     ),
-    SAMPLING,
+    SAMPLING_OPTION,
     click.option(
         "--target",
         type=click.Choice(["dataset", "population"]),
         help="Whether intervals speak of these rows or of where they come from.",
     ),
     CONFIDENCE_LEVEL,
-    SEED,
+    SEED_OPTION,
 )
 interval_options = _options(
     click.option(
@@ -393,12 +404,12 @@ class TopType(click.ParamType):  # type: ignore[type-arg]  # generic in newer cl
 
 def wanted_and_assumed(
     options: Options, reading: "Reading", progress: Any = None
-) -> "tuple[Wanted, Assumption]":
+) -> "tuple[ReportOptions, Assumption]":
     """Return what options ask of every model, and what they and the rows say of the labels."""
-    from undercount.assume.base import Wanted  # noqa: PLC0415 - only when needed
+    from undercount.assume.base import ReportOptions  # noqa: PLC0415 - only when needed
     from undercount.assume.options import assumption_by_options  # noqa: PLC0415
 
-    wanted = Wanted(
+    wanted = ReportOptions(
         options["target"],
         options["confidence_level"],
         options.get("top"),
@@ -406,6 +417,7 @@ def wanted_and_assumed(
         options["seed"],
         progress,
         options.get("further", ()),
+        options.get("further_tops", ()),
     )
     return wanted, assumption_by_options(options, reading.sampling, reading.propensity)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undercount.cli.arguments import Options, with_options
-from undercount.cli.command import FINE, Command, print_notes, prints, progress
+from undercount.cli.command import ALL_FINE, Command, print_notes, prints, progress
 from undercount.cli.options import (
     CLUSTER,
     CONFIDENCE_LEVEL,
@@ -15,12 +15,12 @@ from undercount.cli.options import (
     LABEL,
     POSITIVE_LABEL,
     QUIET,
-    SEED,
+    SEED_OPTION,
     ShareType,
     ThresholdType,
     TopType,
+    check_named_once,
     database_options,
-    refuse_repeated,
 )
 from undercount.cli.streams import print_text
 from undercount.errors import InputError
@@ -41,7 +41,7 @@ def _join_columns(_ctx: Any, _option: Any, given: tuple[str, ...]) -> str | None
     "--score",
     "scores",
     multiple=True,
-    callback=refuse_repeated,
+    callback=check_named_once,
     help="Column of scores; the first makes strata.",
 )
 @click.option("--unlabeled", help="Label value that means unlabeled.")
@@ -89,11 +89,7 @@ def _join_columns(_ctx: Any, _option: Any, given: tuple[str, ...]) -> str | None
     help="Share of positives among all rows to plan with, or a range: 0.02-0.05; estimated if not "
     "given.",
 )
-@click.option(
-    "--unlabeled-prevalence",
-    type=ShareType(),
-    help="The same among the unlabeled rows.",
-)
+@click.option("--unlabeled-prevalence", type=ShareType(), help="The same among the unlabeled rows.")
 @click.option(
     "-o",
     "--output",
@@ -105,7 +101,7 @@ def _join_columns(_ctx: Any, _option: Any, given: tuple[str, ...]) -> str | None
 @click.option("--html", type=click.Path(dir_okay=False), help="Write a page to answer in.")
 @JSON
 @CONFIDENCE_LEVEL
-@SEED
+@SEED_OPTION
 @QUIET
 @DEBUG
 @with_options
@@ -125,15 +121,15 @@ def plan(options: Options) -> int:
     if options["budget"] is None and options["half_width"] is None:
         raise InputError("say how many rows somebody can look at: --budget 100")
     with progress("planning", options):
-        made, notes = plan_files(options["data"], options)
-    written = _write(made, options)
+        row_plan, notes = plan_files(options["data"], options)
+    written = _write(row_plan, options)
     if options["json_file"]:
-        write_text(options["json_file"], as_json(made, options["half_width"]))
+        write_text(options["json_file"], as_json(row_plan, options["half_width"]))
     if prints({**options, "markdown": None}):
         print_notes(notes)
-        print_text(f"\n{as_text(made, options['half_width'], terminal_width())}")
+        print_text(f"\n{as_text(row_plan, options['half_width'], terminal_width())}")
         print_notes(written)
-    return FINE
+    return ALL_FINE
 
 
 def _goals(options: Options) -> tuple[str, ...]:
@@ -151,9 +147,7 @@ def _write(made: "ReviewPlan", options: Options) -> list[str]:
         made.to_csv(options["out"])
         lines.append(f"wrote {options['out']}: answer in the column verdict (1 or yes, 0 or no)")
     if options["html"]:
-        from undercount.show.review_page.review_page import (  # noqa: PLC0415 - only when needed
-            write_review_page,
-        )
+        from undercount.show.review_page.review_page import write_review_page  # noqa: PLC0415 - only when needed
 
         write_review_page(made, options["html"])
         lines.append(f"wrote {options['html']}: answer in a browser, and save the CSV there")

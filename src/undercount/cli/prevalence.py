@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from undercount.cli.arguments import Options, with_options
-from undercount.cli.command import FINE, Command, print_notes, prints, progress
+from undercount.cli.command import ALL_FINE, Command, print_notes, prints, progress
 from undercount.cli.options import (
     CONFIDENCE_LEVEL,
     DATA,
     JSON,
     QUIET,
-    SAMPLING,
-    SEED,
+    SAMPLING_OPTION,
+    SEED_OPTION,
     TITLE,
     data_name,
     database_options,
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 @DATA
 @reading_options
 @database_options
-@SAMPLING
+@SAMPLING_OPTION
 @CONFIDENCE_LEVEL
-@SEED
+@SEED_OPTION
 @file_option("--html", words="Write a page.")
 @TITLE
 @JSON
@@ -44,10 +44,10 @@ def prevalence(options: Options) -> int:
     """Estimate the share of positives among the unlabeled rows with every method."""
     from undercount.cli.inputs import read  # noqa: PLC0415 - DuckDB, only when needed
     from undercount.count.atomic_file import write_text  # noqa: PLC0415
-    from undercount.read.estimator_table import estimator_table, refuse_unanswered  # noqa: PLC0415
+    from undercount.read.estimator_table import check_any_answer, estimator_table  # noqa: PLC0415
     from undercount.show.estimators import estimators_document, estimators_text  # noqa: PLC0415
     from undercount.show.layout import terminal_width  # noqa: PLC0415
-    from undercount.show.text import SAMPLING as SAMPLINGS  # noqa: PLC0415
+    from undercount.show.text import SAMPLING_WORDS as SAMPLINGS  # noqa: PLC0415
 
     reading = read(options["data"], options, [])
     sampling = options["sampling"] or reading.sampling
@@ -55,7 +55,7 @@ def prevalence(options: Options) -> int:
     with progress("estimating", options):
         for name, counts in reading.counts.items():
             rows = estimator_table(counts, options["confidence_level"], options["seed"], sampling)
-            refuse_unanswered(rows, name if len(reading.counts) > 1 else "")
+            check_any_answer(rows, name if len(reading.counts) > 1 else "")
             tables[name] = [replace(row, note=say(row.note, prevalence)) for row in rows]
     if options["json_file"]:
         write_text(options["json_file"], json.dumps(estimators_document(tables), indent=1) + "\n")
@@ -65,7 +65,7 @@ def prevalence(options: Options) -> int:
         print_notes([*reading.notes, SAMPLINGS[sampling]])
         for name, rows in tables.items():
             print_text(f"\n{estimators_text(name, rows, terminal_width())}")
-    return FINE
+    return ALL_FINE
 
 
 def _write_page(

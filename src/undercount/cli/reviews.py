@@ -18,14 +18,14 @@ from undercount.cli.inputs import (
     RECODE,
     ModelColumns,
     RowsRead,
+    check_sources_alone,
     find_rows,
     infer_coding,
     join_sources,
     names_database,
     open_rows,
-    refuse_beside_sources,
-    refuse_counts,
-    refuse_no_data,
+    require_data,
+    require_rows_not_counts,
     source_words,
     unlabeled_value,
     word_of,
@@ -33,7 +33,7 @@ from undercount.cli.inputs import (
 from undercount.cli.options import thresholds_of
 from undercount.count.arrays import row_words
 from undercount.count.draw import with_position
-from undercount.count.files import refuse_text, relation_of
+from undercount.count.files import raise_text_column, relation_of
 from undercount.count.frames import count_scores
 from undercount.count.knots import knots_at
 from undercount.count.review_file import ReviewSheet, read_review_files
@@ -55,9 +55,9 @@ def plan_files(data: Sequence[str], options: Options) -> tuple[ReviewPlan, list[
     """Plan reviews of the rows of files or a table, and tell what was read."""
     in_database = names_database(tuple(data), options)
     if not in_database:
-        refuse_no_data(tuple(data))
+        require_data(tuple(data))
     label, scores = options["label"], list(dict.fromkeys(options["scores"]))
-    refuse_counts(data, ", which has no rows to look at; name the file of rows")
+    require_rows_not_counts(data, ", which has no rows to look at; name the file of rows")
     if label is None or not scores:
         raise InputError("name the columns: --label COLUMN --score COLUMN")
     if in_database and options["reviews"]:
@@ -68,7 +68,7 @@ def plan_files(data: Sequence[str], options: Options) -> tuple[ReviewPlan, list[
     keep = _kept_columns(options)
     # Whose each row is stands beside it; rows are drawn one by one all the same.
     keep += [name for name in (options["cluster"],) if name and name not in keep]
-    refuse_beside_sources({**options, "cluster": None}, in_database=in_database)
+    check_sources_alone({**options, "cluster": None}, in_database=in_database)
     if in_database:
         return _plan_table(label, scores, keep, options)
     word = word_of(label, options.get("positive_label"))
@@ -77,7 +77,7 @@ def plan_files(data: Sequence[str], options: Options) -> tuple[ReviewPlan, list[
         try:
             return _plan_source(source, labels, scores, keep, options)
         except duckdb.ConversionException as error:
-            refuse_text(source, [*labels, *scores], error, {label: RECODE})
+            raise_text_column(source, [*labels, *scores], error, {label: RECODE})
 
 
 def _kept_columns(options: Options) -> list[str]:
@@ -95,9 +95,9 @@ def _plan_source(
     relation, everything = (relation_of(source, numbers, others) for others in ([], keep))
     label, note = labels[0], ""
     if len(labels) > 1:  # labelled by either, as `evaluate` reads them
-        relation, found = join_sources(relation, scores, *labels)
+        relation, counts = join_sources(relation, scores, *labels)
         everything, _ = join_sources(everything, scores, *labels)
-        label, note = EITHER, source_words(found)
+        label, note = EITHER, source_words(counts)
     rows = find_rows(source, relation, label, scores)
     plan, notes = _plan(
         rows, with_position(everything, options["seed"]), label, scores, keep, options
@@ -146,11 +146,7 @@ def _plan(
 
 
 def _thresholds(
-    rows: RowsRead,
-    scores: list[str],
-    columns: dict[str, Any],
-    options: Options,
-    notes: list[str],
+    rows: RowsRead, scores: list[str], columns: dict[str, Any], options: Options, notes: list[str]
 ) -> tuple[float | None, float | None]:
     """Return the first and the second model's threshold; those of the highest rows are told."""
     top = options["top"]
@@ -263,14 +259,14 @@ class Verdicts:
             own = tuple(float(rows.scores[name][place]) for name in names)
             alike.setdefault(own, []).append(place)
         try:
-            found = [alike[tuple(case)].pop() for case in cases.tolist()]
+            rows_of_cases = [alike[tuple(case)].pop() for case in cases.tolist()]
         except (KeyError, IndexError):
             raise InputError(
                 "a reviewed row has scores that no unlabeled row of the table has: the plan was "
                 "made for other data or another model",
                 argument="reviews",
             ) from None
-        return np.array(found, dtype=np.intp)
+        return np.array(rows_of_cases, dtype=np.intp)
 
     def at_places(self, place: NDArray[np.intp] | None) -> Reviews:
         """Return the verdicts on rows in memory, which stood at these places of their file."""
@@ -279,16 +275,16 @@ class Verdicts:
                 "comparing models and --cluster need to know which rows were reviewed; plan from "
                 "a file"
             )
-        found = np.searchsorted(place, self.sheet.row - 1)
-        return replace(self.reviews, rows=found.astype(np.intp))
+        places = np.searchsorted(place, self.sheet.row - 1)
+        return replace(self.reviews, rows=places.astype(np.intp))
 
     def notes(self, before: Sequence[Evaluation], after: Sequence[Evaluation]) -> list[str]:
         """Say how many cases were answered, and what that has changed."""
-        found = int(np.nansum(self.sheet.verdict))
+        n_positive = int(np.nansum(self.sheet.verdict))
         answered = f"{self.sheet.n_answered} of {len(self.sheet.case)} cases reviewed"
         changed = [before_words(*pair) for pair in zip(before, after, strict=False)]
         return [
-            f"{answered}, {found} positive",
+            f"{answered}, {n_positive} positive",
             *(f"reviews: {words}" for words in changed if words),
         ]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from undercount.cli.arguments import Options
 from undercount.cli.command import print_notes, prints, progress
-from undercount.cli.gate import refuse_other_models, report_verdict
+from undercount.cli.gate import check_models_named, report_verdict
 from undercount.cli.options import wanted_and_assumed
 from undercount.cli.streams import print_text, tell
 from undercount.errors import InputError, suggest
@@ -19,15 +19,13 @@ if TYPE_CHECKING:
     from undercount.cli.inputs import ModelColumns, Reading
     from undercount.infer.scored_rows import ScoredRows
     from undercount.infer.segmented_rows import Segmentation
-    from undercount.read.comparisons import Comparisons
-    from undercount.read.segments import Evaluations
+    from undercount.read.compare.comparisons import Comparisons
+    from undercount.read.segments.evaluations import Evaluations
 
 FILES = {"json_file": "--json", "markdown": "--markdown", "csv_file": "--csv", "html": "--html"}
-NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
-SHARES = ("prevalence", "unlabeled_prevalence", "label_frequency")
-BESIDE_SEGMENTS = {
-    "odds_ratio": "--gamma, whose bounds are those of all rows together",
-}
+WRITTEN_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
+SHARE_OPTIONS = ("prevalence", "unlabeled_prevalence", "label_frequency")
+BESIDE_SEGMENTS = {"odds_ratio": "--gamma, whose bounds are those of all rows together"}
 
 
 def evaluate_by(reading: "Reading", requirements: list[Any], options: Options) -> int:
@@ -35,23 +33,23 @@ def evaluate_by(reading: "Reading", requirements: list[Any], options: Options) -
     from undercount.read.require.requirement import Verdict  # noqa: PLC0415 - only when needed
 
     names = list(reading.counts)
-    refuse_other_models(requirements, names)
+    check_models_named(requirements, names)
     written = [words for name, words in FILES.items() if options.get(name)]
     if len(names) > 1 and written:
         raise InputError(
             f"--by writes {written[0]} of one --score; got {', '.join(names)}. Run it once for each"
         )
-    found = {name: _evaluate(name, reading, options) for name in names}
-    for each in found.values():
-        _write(each, options)
+    tables = {name: _evaluate(name, reading, options) for name in names}
+    for table in tables.values():
+        _write(table, options)
     if prints(options):
         print_notes(reading.notes)
-        for name, each in found.items():
-            print_text(f"\n{name}\n{each}" if len(found) > 1 else f"\n{each}")
+        for name, table in tables.items():
+            print_text(f"\n{name}\n{table}" if len(tables) > 1 else f"\n{table}")
     verdict = sum(
         (
-            each.judge(requirement)
-            for name, each in found.items()
+            table.judge(requirement)
+            for name, table in tables.items()
             for requirement in requirements
             if requirement.name.model in (None, name)
         ),
@@ -60,7 +58,7 @@ def evaluate_by(reading: "Reading", requirements: list[Any], options: Options) -
     return report_verdict(verdict, options)
 
 
-def refuse_beside_segments(options: Options) -> None:
+def check_segment_options(options: Options) -> None:
     """Refuse what segments do not answer, before anything is read."""
     for name, words in BESIDE_SEGMENTS.items():
         if options.get(name) is not None:
@@ -71,16 +69,17 @@ def refuse_beside_segments(options: Options) -> None:
     if options["reviews"]:
         raise InputError(
             "--by does not go with --reviews: a plan shares its budget over all rows, and few "
-            "verdicts fall into any one segment. Plan the rows of each segment by themselves"
+            "verdicts fall into any one segment. Plan the rows of each segment by themselves, or "
+            "call uc.evaluate(…, assume=uc.Reviewed(…), by=…) in Python"
         )
 
 
-def refuse_shares_of_segments(options: Options) -> None:
+def check_share_options(options: Options) -> None:
     """Refuse a share of each segment where there are none."""
-    for name in SHARES:
+    for name in SHARE_OPTIONS:
         given = options.get(name)
         if isinstance(given, dict):
-            shown = ",".join(f"{each}={share:g}" for each, share in given.items())
+            shown = ",".join(f"{segment}={share:g}" for segment, share in given.items())
             raise InputError(
                 f"--{name.replace('_', '-')} {shown} gives a share of each segment: name their "
                 "column by --by"
@@ -102,30 +101,30 @@ def _name_shares(options: Options, segments: "list[Hashable]", column: str) -> O
 
     names = {segment_name(segment): segment for segment in segments}
     shown = Counter(map(segment_name, segments))
-    found: dict[str, Any] = {**options}
-    for name in SHARES:
+    renamed: dict[str, Any] = {**options}
+    for name in SHARE_OPTIONS:
         given = options.get(name)
         if not isinstance(given, dict):
             continue
-        for each in given:
-            if each not in names:
-                hint = suggest(each, names)
+        for own_name in given:
+            if own_name not in names:
+                hint = suggest(own_name, names)
                 raise InputError(
-                    f"--{name.replace('_', '-')} {each}=…: no segment of {column} is "
+                    f"--{name.replace('_', '-')} {own_name}=…: no segment of {column} is "
                     f"called so; there are {', '.join(list(names)[:10])}"
                     + (f"; {hint}" * bool(hint))
                 )
-            if shown[each] > 1:
+            if shown[own_name] > 1:
                 raise InputError(
-                    f"--{name.replace('_', '-')} {each}=…: {shown[each]} segments of "
+                    f"--{name.replace('_', '-')} {own_name}=…: {shown[own_name]} segments of "
                     f"{column} are written so; give them names that differ"
                 )
-        found[name] = {names[each]: share for each, share in given.items()}
-    return cast("Options", found)
+        renamed[name] = {names[own_name]: share for own_name, share in given.items()}
+    return cast("Options", renamed)
 
 
 def _evaluate(name: str, reading: "Reading", options: Options) -> "Evaluations":
-    from undercount.read.evaluate_segments import evaluate_segments  # noqa: PLC0415 - when needed
+    from undercount.read.segments.evaluate_segments import evaluate_segments  # noqa: PLC0415 - when needed
 
     model, segmentation = _split(name, reading, options)
     segments = segmentation.split(name, model)
@@ -141,10 +140,7 @@ def _split(name: str, reading: "Reading", options: Options) -> "tuple[ScoredRows
     import numpy as np  # noqa: PLC0415 - only when needed
 
     from undercount.infer.scored_rows import ScoredRows  # noqa: PLC0415
-    from undercount.infer.segmented_rows import (  # noqa: PLC0415
-        CountedSegmentation,
-        RowSegmentation,
-    )
+    from undercount.infer.segmented_rows import CountedSegmentation, RowSegmentation  # noqa: PLC0415
 
     column = ", ".join(options["by"])
     if reading.models:
@@ -172,16 +168,18 @@ def _as_numbers(values: "NDArray[Any]") -> "NDArray[Any]":
     """
     import numpy as np  # noqa: PLC0415 - only when needed
 
-    from undercount.read.segment_tests import is_ordered  # noqa: PLC0415
+    from undercount.read.segments.spread_tests import is_ordered  # noqa: PLC0415
 
-    held = {each for each in values.tolist() if each is not None}
-    numbers = held and all(isinstance(each, str) and NUMBER.fullmatch(each) for each in held)
-    if not numbers or is_ordered(list(held)):
+    distinct = {value for value in values.tolist() if value is not None}
+    numbers = distinct and all(
+        isinstance(value, str) and WRITTEN_NUMBER.fullmatch(value) for value in distinct
+    )
+    if not numbers or is_ordered(list(distinct)):
         return values
-    read = float if any("." in each for each in held) else int
-    if len({read(each) for each in held}) < len(held):  # 1 and 1.0 are two names
+    read = float if any("." in value for value in distinct) else int
+    if len({read(value) for value in distinct}) < len(distinct):  # 1 and 1.0 are two names
         return values
-    return np.array([None if each is None else read(each) for each in values.tolist()], object)
+    return np.array([None if value is None else read(value) for value in values.tolist()], object)
 
 
 def write_comparisons(found: "Comparisons", rows: "ModelColumns", options: Options) -> int:

@@ -16,11 +16,11 @@ from undercount.cli.options import (
     HTML,
     JSON,
     QUIET,
-    SEED,
+    SEED_OPTION,
     ThresholdType,
+    check_named_once,
     data_name,
     gate_options,
-    refuse_repeated,
 )
 from undercount.cli.wording import say
 
@@ -30,7 +30,14 @@ if TYPE_CHECKING:
     from undercount.errors import Check
     from undercount.read.evaluation import Evaluation
 
-METHODS = ("own-score", "observed-score", "unobserved", "begg-greenes", "ipw", "doubly-robust")
+METHOD_CHOICES = (
+    "own-score",
+    "observed-score",
+    "unobserved",
+    "begg-greenes",
+    "ipw",
+    "doubly-robust",
+)
 
 
 @click.command(cls=Command, short_help="Judge scores if labels exist only where someone looked.")
@@ -41,15 +48,15 @@ METHODS = ("own-score", "observed-score", "unobserved", "begg-greenes", "ipw", "
 @click.option(
     "--features",
     multiple=True,
-    callback=refuse_repeated,
+    callback=check_named_once,
     help="Column that the choice of rows rested on; repeat.",
 )
 @click.option(
     "--method",
-    type=click.Choice(METHODS),
+    type=click.Choice(METHOD_CHOICES),
     metavar="METHOD",
     help="Who chose the rows; by default the score itself, or the selection score if named: "
-    f"{', '.join(METHODS[:-1])} or {METHODS[-1]}.",
+    f"{', '.join(METHOD_CHOICES[:-1])} or {METHOD_CHOICES[-1]}.",
 )
 @click.option(
     "--distribution",
@@ -75,7 +82,7 @@ METHODS = ("own-score", "observed-score", "unobserved", "begg-greenes", "ipw", "
 @click.option("--threshold", type=ThresholdType(), help="Rows with score >= threshold are flagged.")
 @gate_options
 @CONFIDENCE_LEVEL
-@SEED
+@SEED_OPTION
 @HTML
 @JSON
 @QUIET
@@ -83,10 +90,10 @@ METHODS = ("own-score", "observed-score", "unobserved", "begg-greenes", "ipw", "
 @with_options
 def select(options: Options) -> int:
     """Evaluate when labels of both classes exist only where somebody looked."""
-    from undercount.cli.inputs import read_looked, refuse_no_data  # noqa: PLC0415 - DuckDB, only when needed
+    from undercount.cli.inputs import read_looked, require_data  # noqa: PLC0415 - DuckDB, only when needed
 
     data = options["data"]
-    refuse_no_data(data)
+    require_data(data)
     requirements = read_requirements(options, options["threshold"])
     with progress("fitting", options):
         rows = read_looked(data, options)
@@ -100,13 +107,15 @@ def select(options: Options) -> int:
 
 def _evaluate(rows: "LookedRows", options: Options) -> "Evaluation":
     """Evaluate the rows under the assumption that the options say."""
-    from undercount.assume.base import Wanted  # noqa: PLC0415 - only when needed
+    from undercount.assume.base import ReportOptions  # noqa: PLC0415 - only when needed
     from undercount.infer.scored_rows import count_model  # noqa: PLC0415
     from undercount.read.evaluate_models import evaluate_models  # noqa: PLC0415
 
     name, threshold = options["score"], options["threshold"]
     model = count_model(rows.labels, rows.score, None, None, threshold, compact=False)
-    wanted = Wanted(confidence_level=options["confidence_level"], random_state=options["seed"])
+    wanted = ReportOptions(
+        confidence_level=options["confidence_level"], random_state=options["seed"]
+    )
     evaluation = evaluate_models({name: model}, wanted, _assumption(rows, options))[name]
     return replace(evaluation, checks=tuple(map(_say, evaluation.checks)))
 

@@ -5,7 +5,7 @@ import click
 from undercount.errors import Message
 
 # Arguments whose options have other names.
-ALIASES = {
+OPTION_OF = {
     "random_state": "seed",
     "sample_weight": "weight",
     "purity": "label_purity",
@@ -24,7 +24,7 @@ def say(message: str, command: click.Command) -> str:
 
     def speak(argument: str, value: str) -> str | None:
         # One that may be given several times is kept by its plural.
-        option = options.get(ALIASES.get(argument, argument)) or options.get(f"{argument}s")
+        option = options.get(OPTION_OF.get(argument, argument)) or options.get(f"{argument}s")
         bare = value.strip("'")
         if option is None:
             return None

@@ -20,10 +20,10 @@ DOUBLE = 8  # bytes
 # Beyond, squared weights could not be summed.
 LARGEST_WEIGHT = 1e100
 WEIGHT_RULE = f"0 or lie between {1 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}"
-SHOWN = 5
+LISTED_VALUES = 5
 # Of two indexes that share more of their rows than this, both name rows of one table.
 MOST_SHARED = 0.5
-LABELS = {-1, 0, 1}
+SIGNED = {-1, 0, 1}
 # What NumPy turns into floats without a word.
 UNREAL = (np.complexfloating, np.datetime64, np.timedelta64)
 
@@ -78,7 +78,7 @@ def read_pair(
     The order of whatever else has a value for each row, `others` by name, is checked as well.
     """
     columns = {"sample_weight": sample_weight, "cluster": cluster, **(others or {})}
-    refuse_other_order(y=y, score=score, **columns)
+    check_row_order(y=y, score=score, **columns)
     try:
         labels, scores = read_labels(y, unlabeled), read_scores(score)
     except InputError:
@@ -106,10 +106,10 @@ def _looks_swapped(y: Any, score: Any) -> bool:
             return False
         present = array[~np.isnan(array)] if array.dtype.kind == "f" else array
         distinct.append(set(np.unique(present).tolist()))
-    return distinct[1] <= LABELS and not distinct[0] <= LABELS and len(distinct[0]) > len(LABELS)
+    return distinct[1] <= SIGNED and not distinct[0] <= SIGNED and len(distinct[0]) > len(SIGNED)
 
 
-def refuse_other_order(**columns: Any) -> None:
+def check_row_order(**columns: Any) -> None:
     """Refuse series whose rows have the same index in another order: pairs would be wrong."""
     first: Any = None
     first_name = ""
@@ -152,7 +152,7 @@ def read_floats(values: Any, name: str) -> FloatArray:
 def read_scores(score: Any) -> NDArray[np.floating[Any]]:
     """Return scores as contiguous float32 or float64 without NaN."""
     array = _as_array(score, "score")
-    refuse_long_integers(_unmerged(score, array))
+    check_exact_as_floats(_unmerged(score, array))
     array = _as_numbers(array, "score")
     precision = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
     array = np.ascontiguousarray(array, dtype=precision)
@@ -174,7 +174,7 @@ def _unmerged(score: Any, array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def refuse_long_integer(largest: Any) -> None:
+def check_integer_size(largest: Any) -> None:
     """Raise if integer scores are too large to be told apart as floats."""
     if largest > LARGEST_EXACT_INTEGER:
         raise InputError(
@@ -183,19 +183,19 @@ def refuse_long_integer(largest: Any) -> None:
         )
 
 
-def refuse_long_integers(array: NDArray[Any]) -> None:
+def check_exact_as_floats(array: NDArray[Any]) -> None:
     """Raise if float64 would merge numbers of another type: whole ones, decimals, wider floats."""
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "O":
-        _refuse_merging([value for value in array.flat if _is_exact(value)])
+        _check_distinct_floats([value for value in array.flat if _is_exact(value)])
     elif kind in "iu" and size == DOUBLE and array.size:
-        refuse_long_integer(max(int(array.max()), -int(array.min())))
+        check_integer_size(max(int(array.max()), -int(array.min())))
     elif kind == "f" and size > DOUBLE:
         distinct = np.unique(array[np.isfinite(array)])
         with np.errstate(over="ignore"):
             narrow = distinct.astype(np.float64)
         if (narrow[1:] == narrow[:-1]).any():
-            _refuse_merging([int(each) if each == int(each) else each for each in distinct])
+            _check_distinct_floats([int(each) if each == int(each) else each for each in distinct])
 
 
 def _is_exact(value: object) -> bool:
@@ -205,10 +205,10 @@ def _is_exact(value: object) -> bool:
     return is_number and abs(value) != math.inf  # type: ignore[arg-type]
 
 
-def _refuse_merging(values: list[Any]) -> None:
+def _check_distinct_floats(values: list[Any]) -> None:
     """Raise if exact numbers are whole and too long, or if two of them are one float."""
     whole = (abs(value) for value in values if not isinstance(value, np.floating))
-    refuse_long_integer(max(whole, default=0))
+    check_integer_size(max(whole, default=0))
     held: dict[float, Any] = {}
     for value in values:
         other = held.setdefault(float(value), value)
@@ -403,8 +403,8 @@ def _kind_name(array: NDArray[Any]) -> str:
 
 
 def _row_list(positions: NDArray[np.intp]) -> str:
-    shown = ", ".join(str(int(position)) for position in positions[:SHOWN])
-    return shown + (", …" if len(positions) > SHOWN else "")
+    shown = ", ".join(str(int(position)) for position in positions[:LISTED_VALUES])
+    return shown + (", …" if len(positions) > LISTED_VALUES else "")
 
 
 def _brief(value: float) -> str:
@@ -415,8 +415,10 @@ def _brief(value: float) -> str:
 
 def describe_labels(found: Counter[Any], unlabeled: float | None, words: LabelWords = WORDS) -> str:
     """Say which label values were found, how often, and what to pass."""
-    shown = ", ".join(f"{_brief(value)}: {count}" for value, count in found.most_common(SHOWN))
-    more = ", …" if len(found) > SHOWN else ""
+    shown = ", ".join(
+        f"{_brief(value)}: {count}" for value, count in found.most_common(LISTED_VALUES)
+    )
+    more = ", …" if len(found) > LISTED_VALUES else ""
     other = next(value for value in found if value not in (0, 1, unlabeled))
     hint = words.other.format(_brief(other))
     return (

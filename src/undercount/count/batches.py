@@ -41,10 +41,10 @@ from undercount.count.queries import (
 from undercount.counts import ScoreCounts
 
 # Rows that travel at once from DuckDB, and rows on which the maps to buckets are compared.
-BATCH, SAMPLE = 1 << 20, 1 << 13
+BATCH, BATCH_SAMPLE = 1 << 20, 1 << 13
 # A map fits if a smaller share of a batch lies near borders; so many maps are tried.
 MANY_NEAR, MOST_MAPS = 0.35, 16
-NONE = np.zeros(0)
+NO_SCORES = np.zeros(0)
 
 
 def summarise(frame: Frame, columns: ColumnRoles) -> dict[str, tuple[Arrays, float]]:
@@ -141,7 +141,7 @@ class AdaptiveCounter:
     def add(self, score: Scores, weight: FloatArray | None = None) -> None:
         """Count a batch."""
         if not self._fits and len(self._counters) < MOST_MAPS:
-            sample = score[:: 1 + score.size // SAMPLE]
+            sample = score[:: 1 + score.size // BATCH_SAMPLE]
             bucket_of = choose_map(self._border, sample)
             self._counters.append(BorderCounter(self._border, bucket_of))
         near = self._counters[-1].add(score, weight)
@@ -150,7 +150,7 @@ class AdaptiveCounter:
     def counts(self) -> BorderCounts:
         """Return the counts of all batches."""
         tables = [counter.counts() for counter in self._counters]
-        return reduce(BorderCounts.add, tables) if tables else count_sorted(self._border, NONE)
+        return reduce(BorderCounts.add, tables) if tables else count_sorted(self._border, NO_SCORES)
 
 
 def _count_rest(

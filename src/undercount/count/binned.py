@@ -13,8 +13,8 @@ import numpy as np
 from undercount.count.grid import (
     ATOM,
     BIN,
-    LARGEST,
-    NARROWEST,
+    LARGEST_FLOAT,
+    NARROWEST_CELL,
     PLACE,
     choose_grid,
     column_of,
@@ -28,9 +28,9 @@ from undercount.count.groups import (
     UNLABELED,
     ColumnRoles,
     amounts,
+    check_labels_and_scores,
     code_labels,
     is_nan,
-    refuse_bad_rows,
     split_by,
     stack_scores,
     sum_squares,
@@ -46,7 +46,7 @@ from undercount.count.kernel.table import (
 from undercount.count.progress import Progress
 from undercount.count.queries import (
     CODE,
-    NAME,
+    NAME_COLUMN,
     ROWS,
     SCORE,
     SQUARE,
@@ -62,16 +62,16 @@ from undercount.count.queries import (
 from undercount.counts import ScoreCounts
 
 # Bins are made finer than asked for, and then merged where that costs least.
-FINER = 4
+GRID_BINS_PER_BIN = 4
 # Labelled scores and unlabeled rows that choose the grid: at most, and for each bin asked for.
-MOST_LABELLED, PROBE_ROWS, SAMPLE_A_BIN = 2**18, 2**16, 16
+MOST_LABELLED, GRID_PROBE_ROWS, SAMPLE_A_BIN = 2**18, 2**16, 16
 MISSING_SCORE = 4
-PART, LOW, HIGH = "undercount_part", "undercount_low", "undercount_high"
+PART_COLUMN, LOW_COLUMN, HIGH_COLUMN = "undercount_part", "undercount_low", "undercount_high"
 # Bins looked into once more: at most so many a score column, the worst by their own ends.
 MOST_HOT, MOST_WORST = 2**12, 24
 # Cells made of the bins looked into once more, and rows in those that keep every score.
 INNER_CELLS, EXACT_ROWS = 2**17, 2**20
-ENDS: Sums = {LOW: (SCORE, "min"), HIGH: (SCORE, "max")}
+ENDS: Sums = {LOW_COLUMN: (SCORE, "min"), HIGH_COLUMN: (SCORE, "max")}
 
 Parts = dict[str, dict[Any, Arrays]]
 
@@ -83,13 +83,13 @@ def count_binned(
     table = transform_rows(frame, _select_usable, columns)
     with progress.step(0.3):
         samples = _samples(frame, table, columns, bins)
-    grids = tuple(choose_grid(sample, FINER * bins) for sample in samples)
-    wide = transform_rows(table, place_rows, grids, FINER * bins)
+    grids = tuple(choose_grid(sample, GRID_BINS_PER_BIN * bins) for sample in samples)
+    wide = transform_rows(table, place_rows, grids, GRID_BINS_PER_BIN * bins)
     keys = [*columns.by, CODE, BIN, ATOM]
     weighted = columns.weight is not None
     with progress.step(0.7):
         groups_by_bin = collect(group(wide, keys, weighted=weighted, extra=ENDS))
-    groups_by_bin[PART] = np.zeros(groups_by_bin[BIN].size)
+    groups_by_bin[PART_COLUMN] = np.zeros(groups_by_bin[BIN].size)
     parts = _parts(groups_by_bin, columns, bins)
     for name in columns.scores:
         _refuse(frame, columns, _column_of(groups_by_bin, columns, bins, name), name)
@@ -97,7 +97,7 @@ def count_binned(
     if hot.bins:
         inner = transform_rows(wide, _cut_hot_bins, hot)
         with progress.step(1.0):
-            again = collect(group(inner, [*keys, PART], weighted=weighted, extra=ENDS))
+            again = collect(group(inner, [*keys, PART_COLUMN], weighted=weighted, extra=ENDS))
         kept = ~np.isin(groups_by_bin[BIN], hot.bins)
         groups_by_bin = {
             name: np.concatenate([groups_by_bin[name][kept], again[name]]) for name in groups_by_bin
@@ -114,7 +114,7 @@ def _select_usable(frame: Frame, columns: ColumnRoles) -> Frame:
     table, score = code_labels(frame, columns), nw.col(f"{SCORE}0")
     kept = [*columns.by, *([WEIGHT, SQUARE] if columns.weight is not None else [])]
     if len(columns.scores) > 1:
-        table, score, kept = stack_scores(table, columns), nw.col(SCORE), [NAME, *kept]
+        table, score, kept = stack_scores(table, columns), nw.col(SCORE), [NAME_COLUMN, *kept]
     missing = score.is_null() | is_nan(score)
     code = nw.when(missing).then(nw.lit(MISSING_SCORE)).otherwise(nw.col(CODE))
     usable = nw.when(missing).then(nw.lit(0.0)).otherwise(score)
@@ -137,10 +137,10 @@ def _complete(table: Frame) -> bool:
 def _samples(frame: Frame, table: Frame, columns: ColumnRoles, bins: int) -> list[Table]:
     """Take distinct labelled scores and some unlabeled rows of each score column."""
     several = len(columns.scores) > 1
-    keys = [*([NAME] if several else []), SCORE, CODE]
+    keys = [*([NAME_COLUMN] if several else []), SCORE, CODE]
     names = [f"{SCORE}{place}" for place in range(len(columns.scores))]
     most = min(MOST_LABELLED, SAMPLE_A_BIN * bins) * len(names)
-    probe = min(PROBE_ROWS, SAMPLE_A_BIN * bins)
+    probe = min(GRID_PROBE_ROWS, SAMPLE_A_BIN * bins)
     others: Arrays = {name: np.zeros(0) for name in names}
     if table.implementation.is_dask():
         n_parts = table.to_native().npartitions
@@ -154,7 +154,7 @@ def _samples(frame: Frame, table: Frame, columns: ColumnRoles, bins: int) -> lis
     labelled_scores = collect(group(labelled, keys, weighted=False, most=most))
     samples = []
     for name in names:
-        mine = labelled_scores[NAME] == name if several else slice(None)
+        mine = labelled_scores[NAME_COLUMN] == name if several else slice(None)
         samples.append(
             _sample({key: labelled_scores[key][mine] for key in [*keys, ROWS]}, others[name])
         )
@@ -205,19 +205,19 @@ def _cut_hot_bins(wide: Frame, hot: HotBins) -> Frame:
     if hot.exact:
         single = single | nw.col(BIN).is_in(hot.exact)
     part = nw.when(single).then(score).otherwise(place.cast(nw.Int64).cast(nw.Float64))
-    return wide.with_columns(part.alias(PART))
+    return wide.with_columns(part.alias(PART_COLUMN))
 
 
 def _refuse(frame: Frame, columns: ColumnRoles, found: Arrays, name: str) -> None:
     missing = np.where(found[CODE] == MISSING_SCORE, np.nan, 0.0)
     groups = {ROWS: found[ROWS], CODE: found[CODE], SCORE: missing}
-    refuse_bad_rows(frame, columns, groups, name)
+    check_labels_and_scores(frame, columns, groups, name)
 
 
 def _column_of(found: Arrays, columns: ColumnRoles, bins: int, name: str) -> Arrays:
     if len(columns.scores) == 1:
         return found
-    mine = column_of(found[BIN], FINER * bins) == columns.scores.index(name)
+    mine = column_of(found[BIN], GRID_BINS_PER_BIN * bins) == columns.scores.index(name)
     return {key: values[mine] for key, values in found.items()}
 
 
@@ -253,7 +253,7 @@ def _hot_bins_of(parts: list[Arrays], bins: int) -> HotBins:
             worst[int(numbers[place])] = max(entry, worst.get(int(numbers[place]), entry))
     hot = sorted(worst, key=lambda number: -worst[number][0])[:MOST_HOT]
     spans = [worst[number][1:] for number in hot[:MOST_WORST]]
-    ends = [(low, high) for low, high in spans if NARROWEST < high - low < LARGEST]
+    ends = [(low, high) for low, high in spans if NARROWEST_CELL < high - low < LARGEST_FLOAT]
     return HotBins(hot, _exact_bins(parts, hot), ends)
 
 
@@ -272,9 +272,11 @@ def _ranges(part: Arrays, *keys: str) -> ScoreRanges:
     """Add up the groups with the same keys, in their order."""
     weight = amounts(part)[0]
     classes = np.stack([np.where(part[CODE] == kind, weight, 0.0) for kind in CLASS_CODES])
-    return ScoreRanges(part[LOW], part[HIGH], classes).sum_by(*(part[key] for key in keys))
+    return ScoreRanges(part[LOW_COLUMN], part[HIGH_COLUMN], classes).sum_by(
+        *(part[key] for key in keys)
+    )
 
 
 def _counts(part: Arrays, bins: int) -> ScoreCounts:
-    table = coarsen(_ranges(part, BIN, ATOM, PART).table(), bins, keep_heavy=True)
+    table = coarsen(_ranges(part, BIN, ATOM, PART_COLUMN).table(), bins, keep_heavy=True)
     return ScoreCounts.from_table(table, sum_squares(part))

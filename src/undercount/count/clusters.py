@@ -6,15 +6,19 @@ import narwhals as nw
 import numpy as np
 
 from undercount.count.groups import NEGATIVE, POSITIVE, UNLABELED, ColumnRoles, code_labels, is_nan
-from undercount.count.kernel.cluster_pairs import KINDS, ClusterPairs, choose_edges
+from undercount.count.kernel.cluster_pairs import N_KINDS, ClusterPairs, choose_edges
 from undercount.count.queries import CODE, ROWS, SCORE, Frame, collect, group, transform_rows
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, named
 
-CELL, OTHER, MATES = "undercount_cell", "undercount_other", "undercount_mates"
-LABELS, PAIRS, LABELLED_PAIRS = "undercount_labels", "undercount_pairs", "undercount_labelled_pairs"
+CELL_COLUMN, OTHER, MATES = "undercount_cell", "undercount_other", "undercount_mates"
+N_LABELS, PAIRS, LABELLED_PAIRS = (
+    "undercount_labels",
+    "undercount_pairs",
+    "undercount_labelled_pairs",
+)
 # In the order of the kinds of a `ClusterPairs`.
-CODES = (POSITIVE, UNLABELED, NEGATIVE)
+LABEL_CODES = (POSITIVE, UNLABELED, NEGATIVE)
 
 
 def pair_clusters(
@@ -32,25 +36,25 @@ def pair_clusters(
     """
     edges = choose_edges(counts.score, counts.positive, knots)
     mine = columns._replace(scores=(name,), by=(cluster,), weight=None)
-    _refuse_missing(frame, cluster)
+    _check_cluster_values(frame, cluster)
     coded = transform_rows(frame, code_labels, mine)
     table = transform_rows(coded, _with_cells, cluster, edges[1:].tolist())
     sizes = collect(
-        group(table, [cluster], weighted=False, extra={LABELS: (LABELS, "sum")}).select(
-            ROWS, LABELS
+        group(table, [cluster], weighted=False, extra={N_LABELS: (N_LABELS, "sum")}).select(
+            ROWS, N_LABELS
         )
     )
     pairs = collect(_pair_cells(table, cluster))
-    shape = KINDS * len(edges), KINDS * len(edges)
+    shape = N_KINDS * len(edges), N_KINDS * len(edges)
     tables = [np.zeros(shape), np.zeros(shape)]
-    place = pairs[CELL].astype(np.intp), pairs[OTHER].astype(np.intp)
+    place = pairs[CELL_COLUMN].astype(np.intp), pairs[OTHER].astype(np.intp)
     for table_of, column in zip(tables, (PAIRS, LABELLED_PAIRS), strict=True):
         np.add.at(table_of, place, pairs[column].astype(np.float64))
-    labels, rows = (sizes[each].astype(np.float64) for each in (LABELS, ROWS))
+    labels, rows = (sizes[each].astype(np.float64) for each in (N_LABELS, ROWS))
     return ClusterPairs.from_sums(edges, tables[0], tables[1], labels, rows)
 
 
-def _refuse_missing(frame: Frame, cluster: str) -> None:
+def _check_cluster_values(frame: Frame, cluster: str) -> None:
     missing = nw.col(cluster).is_null()
     if frame.collect_schema()[cluster].is_float():
         missing = missing | is_nan(nw.col(cluster))
@@ -68,26 +72,26 @@ def _with_cells(frame: Frame, cluster: str, edges: list[float]) -> Frame:
     cell = nw.lit(0)
     for edge in edges:
         cell = cell + nw.when(nw.col(f"{SCORE}0") >= edge).then(nw.lit(1)).otherwise(nw.lit(0))
-    for place, code in enumerate(CODES):
+    for place, code in enumerate(LABEL_CODES):
         shift = place * (len(edges) + 1)
         cell = cell + nw.when(nw.col(CODE) == code).then(nw.lit(shift)).otherwise(nw.lit(0))
     labelled = nw.when(nw.col(CODE) == POSITIVE).then(nw.lit(1)).otherwise(nw.lit(0))
-    return frame.select(cluster, cell.alias(CELL), labelled.alias(LABELS))
+    return frame.select(cluster, cell.alias(CELL_COLUMN), labelled.alias(N_LABELS))
 
 
 def _pair_cells(table: Frame, cluster: str) -> Frame:
     """Write the query: groups of a cluster and a cell, joined with those of the same cluster."""
-    sums = {LABELS: (LABELS, "sum")}
-    cells = group(table, [cluster, CELL], weighted=False).select(cluster, CELL, ROWS)
-    labels = group(table, [cluster], weighted=False, extra=sums).select(cluster, LABELS)
-    others = cells.select(cluster, nw.col(CELL).alias(OTHER), nw.col(ROWS).alias(MATES))
+    sums = {N_LABELS: (N_LABELS, "sum")}
+    cells = group(table, [cluster, CELL_COLUMN], weighted=False).select(cluster, CELL_COLUMN, ROWS)
+    labels = group(table, [cluster], weighted=False, extra=sums).select(cluster, N_LABELS)
+    others = cells.select(cluster, nw.col(CELL_COLUMN).alias(OTHER), nw.col(ROWS).alias(MATES))
     joined = cells.join(others, on=cluster, how="inner").join(labels, on=cluster, how="inner")
     pairs = nw.col(ROWS).cast(nw.Float64) * nw.col(MATES).cast(nw.Float64)
     joined = joined.select(
-        CELL,
+        CELL_COLUMN,
         OTHER,
         pairs.alias(PAIRS),
-        (pairs * nw.col(LABELS).cast(nw.Float64)).alias(LABELLED_PAIRS),
+        (pairs * nw.col(N_LABELS).cast(nw.Float64)).alias(LABELLED_PAIRS),
     )
     sums = {name: (name, "sum") for name in (PAIRS, LABELLED_PAIRS)}
-    return group(joined, [CELL, OTHER], weighted=False, extra=sums)
+    return group(joined, [CELL_COLUMN, OTHER], weighted=False, extra=sums)

@@ -33,9 +33,9 @@ from undercount.counts import CLASSES, ScoreCounts
 from undercount.errors import InputError, MisfitWarning, real_number, warn, wording
 
 VERSION = 1
-KEY = "undercount"
-KINDS = ("exact", "compact", "binned")
-COLUMNS = ("score", *CLASSES)
+METADATA_KEY = "undercount"
+COUNTS_KINDS = ("exact", "compact", "binned")
+COUNTS_COLUMNS = ("score", *CLASSES)
 ROW_COLUMNS = tuple(f"{name}_rows" for name in CLASSES)
 SUFFIXES = (".parquet", ".pq")
 
@@ -102,7 +102,7 @@ def write_counts(
     ScoreCounts: 3 rows: 1 labelled positive, 0 labelled negative, 2 unlabeled;
     2 distinct scores from 0.2 to 0.9
     """
-    names = [*COLUMNS, *(["merged"] if counts.compact else [])]
+    names = [*COUNTS_COLUMNS, *(["merged"] if counts.compact else [])]
     arrays = {name: np.asarray(getattr(counts, name)) for name in names}
     if counts.rows is not None:
         arrays |= dict(zip(ROW_COLUMNS, counts.rows, strict=True))
@@ -130,7 +130,7 @@ def write_counts(
             connection.execute(
                 f"COPY (SELECT * FROM undercount_cells) TO {quote_text(str(target))} "  # noqa: S608 - quoted
                 "(FORMAT parquet, COMPRESSION zstd, "
-                f"KV_METADATA {{{KEY}: {quote_text(json.dumps(meta))}}})"
+                f"KV_METADATA {{{METADATA_KEY}: {quote_text(json.dumps(meta))}}})"
             )
     except duckdb.IOException as error:
         raise InputError(f"cannot write {place}: {str(error).splitlines()[0]}") from error
@@ -179,14 +179,14 @@ def open_counts(
     with input_errors(str(path)):
         arrays = connection.sql(f"SELECT * FROM read_parquet({file})").fetchnumpy()  # noqa: S608 - quoted
         kept = connection.sql(
-            f"SELECT value FROM parquet_kv_metadata({file}) WHERE key = '{KEY}'::BLOB"  # noqa: S608 - quoted
+            f"SELECT value FROM parquet_kv_metadata({file}) WHERE key = '{METADATA_KEY}'::BLOB"  # noqa: S608 - quoted
         ).fetchall()
     # Some SQL engines write names in capitals.
     columns = {name.casefold(): fill_masked(values) for name, values in arrays.items()}
-    missing = ", ".join(name for name in COLUMNS if name not in columns)
+    missing = ", ".join(name for name in COUNTS_COLUMNS if name not in columns)
     if missing:
         raise InputError(
-            f"a counts file has the columns {', '.join(COLUMNS)}; {path} lacks {missing}"
+            f"a counts file has the columns {', '.join(COUNTS_COLUMNS)}; {path} lacks {missing}"
         )
     meta = _meta(kept, len(columns["score"]), path)
     try:
@@ -210,19 +210,19 @@ def is_counts_file(path: str | os.PathLike[str]) -> bool:
             names = {row[0].casefold() for row in columns.fetchall()}
     except duckdb.Error:
         return False
-    return names - {"merged"} in (set(COLUMNS), {*COLUMNS, *ROW_COLUMNS})
+    return names - {"merged"} in (set(COUNTS_COLUMNS), {*COUNTS_COLUMNS, *ROW_COLUMNS})
 
 
 # How parts that always add up are counted.
-PARTS = "again with undercount count … --round 4 (each of them), or --exact"
+RECOUNT_ADVICE = "again with undercount count … --round 4 (each of them), or --exact"
 # Counts of so many scores are not the same by chance.
-MANY_SCORES = 20
+TELLING_SCORES = 20
 # Bytes of either end of a file by which it is known again.
 KNOWN_BY = 2**16
 # What begins the fingerprint of a table, whose rows may be others the next day.
 TABLE = "table "
 # What begins the name of a table by its counts, and how rows are spoken of.
-COUNTS = "counts "
+COUNTS_PREFIX = "counts "
 _WEIGHING = {True: "have weights", False: "have none"}
 
 
@@ -266,7 +266,7 @@ def _meta(kept: list[tuple[bytes]], cells: int, path: str | os.PathLike[str]) ->
     if not kept:
         return {}
     try:
-        meta: dict[str, Any] = json.loads(kept[0][0], parse_constant=_refuse_constant)
+        meta: dict[str, Any] = json.loads(kept[0][0], parse_constant=_check_finite_number)
         newer = meta["version"] > VERSION
         if not newer:
             _check_meta(meta, cells)
@@ -287,7 +287,7 @@ def _damaged(path: str | os.PathLike[str]) -> InputError:
     )
 
 
-def _refuse_constant(name: str) -> float:
+def _check_finite_number(name: str) -> float:
     """Refuse NaN and Infinity, which `json` reads although no JSON has them."""
     raise ValueError(name)
 
@@ -298,7 +298,7 @@ def _check_meta(meta: dict[str, Any], cells: int) -> None:
     sound = (
         type(meta["version"]) is int
         and meta["version"] > 0
-        and meta["kind"] in KINDS
+        and meta["kind"] in COUNTS_KINDS
         and meta["cells"] == cells
         and (squares is None or _are_squares(squares))
         and real_number(meta["auc_error"]) >= 0
@@ -324,7 +324,7 @@ def _counts(columns: dict[str, Any], meta: dict[str, Any]) -> ScoreCounts:
     has_rows = set(ROW_COLUMNS) <= set(columns)
     rows = np.stack([columns[name] for name in ROW_COLUMNS]) if has_rows else None
     counts = ScoreCounts.from_counts(
-        *(columns[name] for name in COLUMNS),
+        *(columns[name] for name in COUNTS_COLUMNS),
         merged=None if "merged" not in columns else _as_flags(columns["merged"]),
         squared_weight=squared_weight,
         rows=rows,
@@ -335,7 +335,7 @@ def _counts(columns: dict[str, Any], meta: dict[str, Any]) -> ScoreCounts:
         return counts
     # Cells of a grid are kept where they are empty, because another part may fill them.
     score, positive, negative, unlabeled = (
-        np.asarray(columns[name], np.float64) for name in COLUMNS
+        np.asarray(columns[name], np.float64) for name in COUNTS_COLUMNS
     )
     table = Table(score, positive, negative, unlabeled, np.ones(score.size, bool))
     return replace(ScoreCounts.from_table(table, counts.squared_weight), clusters=counts.clusters)
@@ -447,7 +447,7 @@ def _add_counts(left: ScoreCounts, right: ScoreCounts) -> ScoreCounts:
         remedy = "exactly, or put all of them on the grid of one (align_counts)"
         raise InputError(
             "binned counts can be added only if they are on the same grid: count the parts "
-            + wording(remedy, PARTS)
+            + wording(remedy, RECOUNT_ADVICE)
         )
     return left + right
 
@@ -550,12 +550,12 @@ def _warn_copy(counts: ScoreCounts, seen: dict[str, str], path: str) -> None:
 
 def _content(counts: ScoreCounts) -> str:
     """Name a table of many scores by what it holds, which other rows would hardly make the same."""
-    if len(counts.score) < MANY_SCORES:
+    if len(counts.score) < TELLING_SCORES:
         return ""
     seen = hashlib.sha256(np.ascontiguousarray(counts.score).tobytes())
     for column in counts.table.classes:
         seen.update(np.ascontiguousarray(column).tobytes())
-    return f"{COUNTS}{seen.hexdigest()}"
+    return f"{COUNTS_PREFIX}{seen.hexdigest()}"
 
 
 def _part_name(path: str | os.PathLike[str]) -> str:

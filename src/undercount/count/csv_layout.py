@@ -16,7 +16,7 @@ from undercount.count.sql import knows_option, quote_file, quote_name, quote_tex
 from undercount.errors import InputError
 
 # What people write into a CSV file where nothing is known.
-MISSING = ("", "NA", "N/A", "<NA>", "null", "NULL", "None", "NaN", "nan")
+MISSING_WORDS = ("", "NA", "N/A", "<NA>", "null", "NULL", "None", "NaN", "nan")
 SEPARATORS = ",;\t|"
 # Lines that may hold the header: empty ones before it, and ends of lines inside quotes.
 HEAD_LINES = 256
@@ -41,7 +41,7 @@ class CsvLayout(NamedTuple):
         In columns of text only empty cells are missing: NA may be Namibia.
         """
         columns = ", ".join(f"{_place(place)}: 'VARCHAR'" for place in range(len(self.names)))
-        missing = ", ".join(map(quote_text, MISSING[:1] if texts else MISSING))
+        missing = ", ".join(map(quote_text, MISSING_WORDS[:1] if texts else MISSING_WORDS))
         # Since DuckDB 1.2; before, it was always strict with quotes.
         more += ", strict_mode=true" if knows_option("read_csv", "strict_mode") else ""
         skip = 0 if PASSES_EMPTY else self.skip
@@ -63,7 +63,7 @@ class CsvLayout(NamedTuple):
         # Columns have numbers there: DuckDB takes names that differ in case for the same.
         place = _place(self.names.index(name))
         if number:
-            missing = ", ".join(map(quote_text, MISSING))
+            missing = ", ".join(map(quote_text, MISSING_WORDS))
             place = f"CASE WHEN {place} NOT IN ({missing}) THEN {place} END"
         return f"{place} AS {quote_name(name)}"
 
@@ -90,7 +90,7 @@ def read_layout(
             "file, for example by iconv -f utf-16 -t utf8"
         )
     best = max(headers, key=lambda mark: (len({*wanted} & {*headers[mark]}), len(headers[mark])))
-    refuse_repeated(file, headers[best], wanted)
+    check_unique_columns(file, headers[best], wanted)
     return CsvLayout(best, headers[best], skip)
 
 
@@ -112,7 +112,7 @@ def _header(lines: Sequence[str], separator: str) -> tuple[str, ...]:
     return tuple(name.strip() or f"column{place}" for place, name in enumerate(names))
 
 
-def refuse_repeated(file: str, names: Sequence[str], wanted: Sequence[str]) -> None:
+def check_unique_columns(file: str, names: Sequence[str], wanted: Sequence[str]) -> None:
     """Refuse wanted columns whose names do not say which is meant."""
     for name in wanted:
         if names.count(name) > 1:

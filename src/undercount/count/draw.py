@@ -107,29 +107,24 @@ def draw_rows(
     check_names(table, [label, *score, *keep])
     check_types(table, roles)
     keyed = _with_keys(table, [label, *score, *keep], seed)
-    wanted = np.asarray(sizes, np.float64)
+    n_wanted = np.asarray(sizes, np.float64)
     rows, factor = np.maximum(np.asarray(n_unlabeled, np.float64), 1.0), 1.0
     seen = np.array(sorted(skip or ()), np.int64)
     while True:
-        limit = factor * (wanted + SPARE * np.sqrt(wanted) + MORE + len(seen)) / rows
-        limit[wanted == 0] = 0.0
+        limit = factor * (n_wanted + SPARE * np.sqrt(n_wanted) + MORE + len(seen)) / rows
+        limit[n_wanted == 0] = 0.0
         gates = KeyGates.of(edges, np.minimum(limit, 2.0), rows, seen)
-        found = _let_through(keyed, roles, keep, gates)
-        _refuse_moved(found, skip or {})
-        chosen = _smallest_keys(found, edges, wanted.astype(np.int64), seen)
-        if len(chosen) == wanted.sum() or np.all(limit[wanted > 0] >= 1):
+        drawn = _let_through(keyed, roles, keep, gates)
+        _check_rows_in_place(drawn, skip or {})
+        chosen = _smallest_keys(drawn, edges, n_wanted.astype(np.int64), seen)
+        if len(chosen) == n_wanted.sum() or np.all(limit[n_wanted > 0] >= 1):
             break
         factor *= 4.0  # one draw in millions
-    return _make_rows(found, chosen, roles, keep, edges)
+    return _make_rows(drawn, chosen, roles, keep, edges)
 
 
 def sample_scores(
-    frame: Any,
-    *,
-    label: str,
-    score: str,
-    unlabeled: float | None = None,
-    most: int = SAMPLE_ROWS,
+    frame: Any, *, label: str, score: str, unlabeled: float | None = None, most: int = SAMPLE_ROWS
 ) -> FloatArray:
     """Return scores of about so many unlabeled rows, drawn at random in one pass."""
     return np.sort(sample_models(frame, label, [score], unlabeled, most)[0])
@@ -151,8 +146,8 @@ def sample_models(
     rows = table.select(nw.len().alias(ROW))
     total = int(collect(rows.lazy() if isinstance(rows, nw.DataFrame) else rows)[ROW][0])
     keyed = _with_keys(table, [label, *scores], 0)
-    found = _let_through(keyed, roles, (), KeyGates((0.0,), (min(most / max(total, 1), 2.0),)))
-    return [found[f"{SCORE}{place}"].astype(np.float64) for place in range(len(scores))]
+    drawn = _let_through(keyed, roles, (), KeyGates((0.0,), (min(most / max(total, 1), 2.0),)))
+    return [drawn[f"{SCORE}{place}"].astype(np.float64) for place in range(len(scores))]
 
 
 def with_position(relation: Any, seed: int) -> Any:
@@ -177,11 +172,13 @@ def _with_keys(table: nw.DataFrame[Any] | Frame, names: Sequence[str], seed: int
         keys = np.random.default_rng(seed).random(len(table))
         columns = {KEY: keys, ROW: np.arange(1, len(table) + 1)}
         space = table.implementation
-        made = [nw.new_series(n, values, backend=space) for n, values in columns.items()]
+        series = [nw.new_series(n, values, backend=space) for n, values in columns.items()]
         index = table.to_native().index if space.is_pandas_like() else None
         if index is not None:
-            made = [nw.from_native(s.to_native().set_axis(index), series_only=True) for s in made]
-        return table.with_columns(*made).lazy()
+            series = [
+                nw.from_native(s.to_native().set_axis(index), series_only=True) for s in series
+            ]
+        return table.with_columns(*series).lazy()
     engine = table.implementation
     for is_engine, add in _ENGINES.items():
         if getattr(engine, is_engine)():
@@ -247,15 +244,15 @@ _ENGINES: dict[str, Callable[[Any, int], Any]] = {
 }
 
 
-def _refuse_moved(found: Arrays, seen: Mapping[int, float]) -> None:
+def _check_rows_in_place(found: Arrays, seen: Mapping[int, float]) -> None:
     """Refuse rows that were seen at other scores: those of the plan stand elsewhere now."""
     place, score = found[ROW].astype(np.int64).tolist(), found[f"{SCORE}0"].astype(np.float64)
-    there = dict(zip(place, score.tolist(), strict=True)) if seen else {}
-    for row, known in seen.items():
-        if there.get(row) != known:
-            now = f"has {there[row]:.6g} now" if row in there else "is no unlabeled row now"
+    score_at = dict(zip(place, score.tolist(), strict=True)) if seen else {}
+    for row, before in seen.items():
+        if score_at.get(row) != before:
+            now = f"has {score_at[row]:.6g} now" if row in score_at else "is no unlabeled row now"
             raise InputError(
-                f"row {row:,} was reviewed at score {known:.6g} and {now}: further rows are drawn "
+                f"row {row:,} was reviewed at score {before:.6g} and {now}: further rows are drawn "
                 "by their place, and rows must stand in the order of the plan; restore it, or plan "
                 "anew",
                 argument="reviews",
@@ -304,11 +301,11 @@ class KeyGates(NamedTuple):
 
 def _let_through(keyed: Frame, roles: ColumnRoles, keep: Sequence[str], gates: KeyGates) -> Arrays:
     """Collect the unlabeled rows whose keys the gates let through."""
-    held = [f"{KEY}{place}" for place in range(len(keep))]
-    copies = [nw.col(name).alias(copy) for name, copy in zip(keep, held, strict=True)]
+    names = [f"{KEY}{place}" for place in range(len(keep))]
+    copies = [nw.col(name).alias(copy) for name, copy in zip(keep, names, strict=True)]
     frame = keyed.with_columns(*copies) if copies else keyed
-    brought = roles._replace(by=(KEY, ROW, *held))
-    return _collect_words(transform_rows(frame, _pick, brought, gates), held)
+    brought = roles._replace(by=(KEY, ROW, *names))
+    return _collect_words(transform_rows(frame, _pick, brought, gates), names)
 
 
 def _collect_words(table: Frame, columns: Sequence[str]) -> Arrays:

@@ -8,8 +8,8 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.count.arrays import LARGEST_WEIGHT, WEIGHT_RULE, refuse_long_integers
-from undercount.count.csv_layout import MISSING
+from undercount.count.arrays import LARGEST_WEIGHT, WEIGHT_RULE, check_exact_as_floats
+from undercount.count.csv_layout import MISSING_WORDS
 from undercount.count.frames import count_scores
 from undercount.count.long_integers import has_long_integers
 from undercount.count.paths import Paths
@@ -19,7 +19,16 @@ from undercount.count.sql import quote_name
 from undercount.errors import InputError, named
 
 # Beginnings and endings of the names that DuckDB gives to types of numbers.
-NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "BOOLEAN")
+DUCKDB_NUMBERS = (
+    "TINYINT",
+    "SMALLINT",
+    "INTEGER",
+    "BIGINT",
+    "HUGEINT",
+    "FLOAT",
+    "DOUBLE",
+    "BOOLEAN",
+)
 
 # How a time that names its zone ends, and what a date may look like as text. DuckDB itself passes
 # over what it does not know (PM, EST), and takes "epoch" and the year 24.
@@ -84,10 +93,10 @@ def read_counts(
         try:
             return count_scores(relation, **options, progress=progress)
         except duckdb.ConversionException as error:
-            refuse_text(source, numbers, error)
+            raise_text_column(source, numbers, error)
         except InputError as error:
             if weight is not None:
-                refuse_weights(source, weight, scores)
+                raise_bad_weight(source, weight, scores)
             raise _locate(source, error, label, scores) from None
 
 
@@ -135,9 +144,9 @@ def read_numbers(
         try:
             columns = relation_of(source, number_names, others, dates).fetchnumpy()
         except duckdb.ConversionException as error:
-            refuse_text(source, number_names, error, hints)
+            raise_text_column(source, number_names, error, hints)
         for name in number_names:
-            refuse_long_integers(columns[name])
+            check_exact_as_floats(columns[name])
         kept = {
             name: fill_masked(columns[name].astype(np.float64)) for name in [*number_names, *dates]
         }
@@ -175,7 +184,7 @@ def read_dated(
 def _days(source: Source, name: str) -> str:
     """Write a date as days since 1970, in UTC where it has a zone; numbers are days already."""
     kind, column = source.types[name], quote_name(name)
-    if kind.removeprefix("U") in NUMBERS or kind.startswith("DECIMAL"):
+    if kind.removeprefix("U") in DUCKDB_NUMBERS or kind.startswith("DECIMAL"):
         return f"CAST({column} AS DOUBLE)"
     if "TIME ZONE" in kind:
         return f"epoch({column}) / 86400.0"  # a cast would take the zone of this machine
@@ -222,7 +231,7 @@ def _number(source: Source, name: str) -> str:
         refused = f"CAST(CAST({column} AS VARCHAR) AS TINYINT)"
         long = source.long_integer(name)
         return f"CASE WHEN {long} THEN {refused} ELSE CAST({column} AS DOUBLE) END"
-    if kind.removeprefix("U") in NUMBERS or kind.startswith("DECIMAL"):
+    if kind.removeprefix("U") in DUCKDB_NUMBERS or kind.startswith("DECIMAL"):
         return column
     bad_row = _first(source, f"{column} IS NOT NULL", column)
     if bad_row is None:
@@ -233,7 +242,7 @@ def _number(source: Source, name: str) -> str:
     )
 
 
-def refuse_text(
+def raise_text_column(
     source: Source, numbers: Sequence[str], error: Exception, hints: Mapping[str, str] | None = None
 ) -> NoReturn:
     """Say which column holds text, or a number too long, and where."""
@@ -254,7 +263,7 @@ def refuse_text(
     raise InputError(f"{source.place} cannot be read: {error}") from error
 
 
-def refuse_weights(source: Source, weight: str, scores: Sequence[str]) -> None:
+def raise_bad_weight(source: Source, weight: str, scores: Sequence[str]) -> None:
     """Say which weight of a row that has its scores cannot be used, and where."""
     value, column = source.number(weight), quote_name(weight)
     ends = f"{1 / LARGEST_WEIGHT!r} AND {LARGEST_WEIGHT!r}"
@@ -272,7 +281,7 @@ def refuse_weights(source: Source, weight: str, scores: Sequence[str]) -> None:
 def _hint(value: str) -> str:
     if re.fullmatch(r"[+-]?\d*,\d+", value.strip()):
         return "Write numbers with a decimal point"
-    if value.strip() in MISSING:  # in a format that has a null of its own
+    if value.strip() in MISSING_WORDS:  # in a format that has a null of its own
         return "Write null where nothing is known"
     return "Name another column, or leave the value empty where it is not known"
 

@@ -21,13 +21,13 @@ from undercount.count.clusters import pair_clusters
 from undercount.count.groups import (
     UNLABELED,
     ColumnRoles,
+    check_labels_and_scores,
+    check_score_digits,
+    check_time_precision,
     check_types,
     exact_counts,
     exact_groups,
     plain,
-    refuse_bad_rows,
-    refuse_fine_times,
-    refuse_long_integers,
     split_by,
 )
 from undercount.count.kernel.rows import count_distinct
@@ -37,7 +37,7 @@ from undercount.count.partitions import read_partition
 from undercount.count.progress import Progress, open_progress
 from undercount.count.queries import (
     CODE,
-    NAME,
+    NAME_COLUMN,
     ROWS,
     SCORE,
     Arrays,
@@ -48,20 +48,20 @@ from undercount.count.queries import (
     transform_rows,
 )
 from undercount.count.rounding import check_digits, round_columns
-from undercount.count.stored_columns import check_names, prepare_columns, refuse_mixed
+from undercount.count.stored_columns import check_group_collation, check_names, prepare_columns
 from undercount.count.windows import count_by_windows
 from undercount.counts import ScoreCounts
 from undercount.errors import CompactCountsWarning, InputError, named, suggest, warn, wording
 
 # Column names shown in a message.
-LONGEST_NAME = 60
+LONGEST_COLUMN_NAME = 60
 SHOWN_NAMES = 20
 # More distinct scores than this are merged where the rows live before anything travels.
 EXACT_LIMIT = 2**21
 # So many labelled rows fit well into memory.
 LABELLED_LIMIT = 2**23
 DEFAULT_BINS = 2**16
-PROBE_ROWS = 2**16
+CONTINUITY_PROBE_ROWS = 2**16
 # A probe with a larger share of distinct scores is taken for a continuous score.
 CONTINUOUS_SHARE = 0.5
 
@@ -200,7 +200,7 @@ def count_scores(
             counts_by_score = _with_clusters(
                 table.lazy(), columns, counts_by_score, cluster, how.knots
             )
-    refuse_mixed(table, groups, counts_by_score[scores[0]])
+    check_group_collation(table, groups, counts_by_score[scores[0]])
     if bins is None and compact is None:
         _warn_merged(
             [counts for parts in counts_by_score.values() for counts in parts.values()], how.knots
@@ -303,7 +303,7 @@ def open_frame(frame: Any) -> nw.DataFrame[Any] | Frame:
 def unknown_frame(frame: Any, otherwise: str) -> InputError:
     """Say which frames are known, and what to do with this one, or otherwise."""
     kind = type(frame)
-    hint = _HINTS.get(kind.__module__.partition(".")[0], otherwise)
+    hint = _HINT_BY_PACKAGE.get(kind.__module__.partition(".")[0], otherwise)
     return InputError(
         "frame must be a pandas, polars, pyarrow, DuckDB, Ibis, Dask or PySpark frame; "
         f"got {kind.__module__}.{kind.__qualname__}. {hint}"
@@ -311,7 +311,7 @@ def unknown_frame(frame: Any, otherwise: str) -> InputError:
 
 
 # What to do with frames that narwhals does not know, by their package.
-_HINTS = {
+_HINT_BY_PACKAGE = {
     "ray": (
         "Count its batches and add them up: sum the tables of count_scores(batch, …) over "
         'dataset.iter_batches(batch_format="pyarrow"), or write Parquet and use read_counts'
@@ -346,8 +346,8 @@ def check_columns(wanted: Iterable[str], names: Sequence[str], place: str) -> No
 
 def _shorten(name: object) -> str:
     """Write a name as Python writes it, without the end of a very long one; pandas has numbers."""
-    long = isinstance(name, str) and len(name) > LONGEST_NAME
-    return repr(f"{str(name)[:LONGEST_NAME]}…" if long else name)
+    long = isinstance(name, str) and len(name) > LONGEST_COLUMN_NAME
+    return repr(f"{str(name)[:LONGEST_COLUMN_NAME]}…" if long else name)
 
 
 @dataclass(frozen=True)
@@ -417,8 +417,8 @@ def _count_rows(
 
 def _count_lazy(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsByScore:
     """Count rows by queries, and let only groups travel."""
-    refuse_long_integers(frame, columns)
-    refuse_fine_times(frame, columns)
+    check_score_digits(frame, columns)
+    check_time_precision(frame, columns)
     frame = report_rows(frame, how.progress)
     if how.bins is not None:
         return count_binned(frame, columns, how.bins, how.progress)
@@ -454,7 +454,7 @@ def _count_locally(frame: Frame, columns: ColumnRoles, how: Fineness) -> CountsB
     with how.progress.step(0.15):
         summary = summarise(frame, columns)
     for name, (groups, scores) in summary.items():
-        refuse_bad_rows(frame, columns, groups, name)
+        check_labels_and_scores(frame, columns, groups, name)
         rows, distinct = float(groups[ROWS].sum()), max(distinct, scores)
         labelled = float(groups[ROWS][groups[CODE] != UNLABELED].sum())
     if min(distinct, rows) <= EXACT_LIMIT:
@@ -480,7 +480,7 @@ def _make_tables(
 ) -> CountsByScore:
     counts_by_score: CountsByScore = {}
     for name, part in _split_names(groups, columns).items():
-        refuse_bad_rows(frame, columns, part, name)
+        check_labels_and_scores(frame, columns, part, name)
         parts = split_by(part, columns.by) if columns.by else {(): part}
         counts_by_score[name] = {
             key: how.merge_bare(exact_counts(arrays)) for key, arrays in parts.items()
@@ -490,8 +490,13 @@ def _make_tables(
 
 def _looks_continuous(frame: Frame, columns: ColumnRoles, name: str) -> bool:
     """Tell from the first rows whether there may be too many distinct scores."""
-    head = first_rows(transform_rows(frame, _take_score, columns, name), PROBE_ROWS)[name]
-    return len(head) == PROBE_ROWS and count_distinct(head) > CONTINUOUS_SHARE * PROBE_ROWS
+    head = first_rows(transform_rows(frame, _take_score, columns, name), CONTINUITY_PROBE_ROWS)[
+        name
+    ]
+    return (
+        len(head) == CONTINUITY_PROBE_ROWS
+        and count_distinct(head) > CONTINUOUS_SHARE * CONTINUITY_PROBE_ROWS
+    )
 
 
 def _take_score(frame: Frame, columns: ColumnRoles, name: str) -> Frame:
@@ -504,6 +509,6 @@ def _split_names(groups: Arrays, columns: ColumnRoles) -> dict[str, Arrays]:
         return {columns.scores[0]: groups}
     parts = {}
     for place, name in enumerate(columns.scores):
-        mine = groups[NAME] == f"{SCORE}{place}"
-        parts[name] = {key: values[mine] for key, values in groups.items() if key != NAME}
+        mine = groups[NAME_COLUMN] == f"{SCORE}{place}"
+        parts[name] = {key: values[mine] for key, values in groups.items() if key != NAME_COLUMN}
     return parts

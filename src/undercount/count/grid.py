@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercount.count.kernel.table import Table, bound_auc_error, mean_shares, merge_cells
-from undercount.count.queries import NAME, SCORE, Frame
+from undercount.count.queries import NAME_COLUMN, SCORE, Frame
 from undercount.curve import FloatArray
 
 BIN, ATOM, PLACE = "undercount_bin", "undercount_atom", "undercount_place"
@@ -26,11 +26,11 @@ MOST_ATOMS = 4096
 # them; this share of the range, or a unit in the last place, keeps the logarithms finite.
 NEAREST = 2.0**-60
 # Pieces narrower than this have no finite slope.
-NARROWEST = 1e-290
-BLOCK = 2**13
+NARROWEST_CELL = 1e-290
+SCORES_PER_BLOCK = 2**13
 # Room for scores beyond the grid.
-MARGIN = 4
-LARGEST = float(np.finfo(np.float64).max)
+GRID_MARGIN = 4
+LARGEST_FLOAT = float(np.finfo(np.float64).max)
 
 
 class BinGrid(NamedTuple):
@@ -51,8 +51,8 @@ class BinGrid(NamedTuple):
     def place(self, score: FloatArray) -> FloatArray:
         """Return the position of scores in the grid, in bins."""
         place, slope = np.zeros(score.size), self.height / self.width
-        for start in range(0, score.size, BLOCK):  # a block stays in the cache
-            block = slice(start, start + BLOCK)
+        for start in range(0, score.size, SCORES_PER_BLOCK):  # a block stays in the cache
+            block = slice(start, start + SCORES_PER_BLOCK)
             scale = self.scale(score[block])
             piece = np.clip(np.searchsorted(self.start, scale, "right") - 1, 0, None)
             place[block] = (scale - self.start[piece]) * slope[piece] + piece * self.height
@@ -116,7 +116,7 @@ def _fit_grid(sample: Table, bins: int, *, logit: bool) -> BinGrid:
     quantiles = np.interp(np.linspace(0, 1, PIECES + 1)[1:-1], position, scale)
     ends = np.unique(np.concatenate([scale[[0, -1]], quantiles]))
     start, width = ends[:-1], np.diff(ends)
-    start, width = start[width > NARROWEST], width[width > NARROWEST]
+    start, width = start[width > NARROWEST_CELL], width[width > NARROWEST_CELL]
     frequent = np.flatnonzero((mass > 4 / bins) & (np.sum(classes, axis=0) > 1))
     atoms = score[frequent[np.argsort(-mass[frequent])][:MOST_ATOMS]]
     height = bins / max(width.size, 1)
@@ -134,7 +134,7 @@ def place_rows(table: Frame, grids: Grids, bins: int) -> Frame:
     atoms: list[nw.Expr] = []
     for column, grid in enumerate(grids):
         start = column * span(bins)
-        atom = (score > LARGEST) | (score < -LARGEST)
+        atom = (score > LARGEST_FLOAT) | (score < -LARGEST_FLOAT)
         number, scale, inside = nw.lit(start), nw.lit(0.0), nw.lit(float(start))
         if grid is not None:
             scale, inside = grid.scale(score), grid.place_expression(place) + float(start)
@@ -160,7 +160,7 @@ def _choose_by_name(choices: list[nw.Expr]) -> nw.Expr:
     """Choose by the name of the score column."""
     chosen = choices[-1]
     for column in range(len(choices) - 2, -1, -1):
-        mine = nw.col(NAME) == f"{SCORE}{column}"
+        mine = nw.col(NAME_COLUMN) == f"{SCORE}{column}"
         chosen = nw.when(mine).then(choices[column]).otherwise(chosen)
     return chosen
 
@@ -171,12 +171,12 @@ def _beyond(bins: int) -> int:
 
 def span(bins: int) -> int:
     """Return how far the bins of a score column lie from those of the next one."""
-    return _beyond(bins) + 2 * MARGIN
+    return _beyond(bins) + 2 * GRID_MARGIN
 
 
 def column_of(number: NDArray[Any], bins: int) -> NDArray[np.int64]:
     """Return the score column of a bin."""
-    return np.asarray((number + MARGIN) // span(bins), np.int64)
+    return np.asarray((number + GRID_MARGIN) // span(bins), np.int64)
 
 
 def _place_scores(
@@ -199,7 +199,7 @@ def _place_pandas_rows(table: Frame, grids: Grids, bins: int) -> Frame:
     score = part[SCORE].to_numpy(np.float64)
     place, number, atom = _place_scores(score, grids[0], 0, bins)
     for column, grid in enumerate(grids[1:], 1):
-        mine = (part[NAME] == f"{SCORE}{column}").to_numpy()
+        mine = (part[NAME_COLUMN] == f"{SCORE}{column}").to_numpy()
         place[mine], number[mine], atom[mine] = _place_scores(score[mine], grid, column, bins)
     part = part.assign(**{PLACE: place, ATOM: atom.astype(np.int8), BIN: number})
     result: Frame = nw.from_native(part).lazy()

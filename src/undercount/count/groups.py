@@ -13,17 +13,17 @@ from undercount.count.arrays import (
     LARGEST_EXACT_INTEGER,
     LARGEST_WEIGHT,
     WORDS,
+    check_integer_size,
     check_unlabeled,
     describe_labels,
     is_missing,
-    refuse_long_integer,
 )
 from undercount.count.keys import fine_times
 from undercount.count.partitions import read_partition
 from undercount.count.queries import (
     CODE,
-    COUNTS,
-    NAME,
+    COUNTED_COLUMN,
+    NAME_COLUMN,
     ROWS,
     SCORE,
     SQUARE,
@@ -44,7 +44,7 @@ from undercount.errors import InputError, named
 POSITIVE, NEGATIVE, UNLABELED, UNKNOWN, BAD_WEIGHT = 1, 0, -1, 2, 3
 CLASS_CODES = (POSITIVE, NEGATIVE, UNLABELED)
 # Only these integers can lie beyond ±2**53, where floats no longer keep neighbours apart.
-LONG_INTEGERS = (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128)
+FRAME_LONG_INTEGERS = (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128)
 
 
 # How the names of columns begin that queries make.
@@ -86,7 +86,7 @@ def _check_groups(table: Any, schema: Mapping[str, Any], by: tuple[str, ...]) ->
     for name in by:
         kind = stored_type(table, name) if schema[name] == nw.Unknown else ""
         if schema[name].is_nested() or kind.startswith(("map", "struct", "union")):
-            raise refuse_nested(name, kind or str(schema[name]).lower())
+            raise nested_group_error(name, kind or str(schema[name]).lower())
         if name.startswith(OWN_NAMES):
             raise InputError(
                 f"columns of {named('by')} must not begin with {OWN_NAMES!r}, as those do that "
@@ -100,7 +100,7 @@ def _check_groups(table: Any, schema: Mapping[str, Any], by: tuple[str, ...]) ->
             )
 
 
-def refuse_nested(name: str, kind: str) -> InputError:
+def nested_group_error(name: str, kind: str) -> InputError:
     """Say that a group must be one value."""
     return InputError(
         f"{named('by')} must hold text, numbers or dates; got {kind} in column {name!r}. Make a "
@@ -139,7 +139,11 @@ def code_labels(frame: Frame, columns: ColumnRoles, *, narrow: bool = False) -> 
         usable = (weight == 0.0) | summable
         code = nw.when(usable).then(code).otherwise(nw.lit(BAD_WEIGHT))
         counts = nw.when(weight > 0.0).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Float64)
-        picked += [weight.alias(WEIGHT), (weight * weight).alias(SQUARE), counts.alias(COUNTS)]
+        picked += [
+            weight.alias(WEIGHT),
+            (weight * weight).alias(SQUARE),
+            counts.alias(COUNTED_COLUMN),
+        ]
     return frame.select(*picked, code.cast(nw.Int8).alias(CODE))
 
 
@@ -165,7 +169,7 @@ def _code_arrays(part: Any, columns: ColumnRoles) -> Any:
         summable = (weight >= 1 / LARGEST_WEIGHT) & (weight <= LARGEST_WEIGHT)
         code[~((weight == 0.0) | summable)] = BAD_WEIGHT
         table[WEIGHT], table[SQUARE] = weight, weight * weight
-        table[COUNTS] = (weight > 0).astype(np.float64)
+        table[COUNTED_COLUMN] = (weight > 0).astype(np.float64)
     table[CODE] = code
     return table
 
@@ -240,22 +244,22 @@ def _to_long(groups: Arrays) -> Arrays:
 def _long_query(frame: Frame, columns: ColumnRoles, most: int | None) -> Frame:
     """Group by score and class, several score columns in one pass."""
     weighted = columns.weight is not None
-    extra: Sums = {COUNTS: (COUNTS, "sum")} if weighted else {}
+    extra: Sums = {COUNTED_COLUMN: (COUNTED_COLUMN, "sum")} if weighted else {}
     table = transform_rows(frame, code_labels, columns)
     keys = [*columns.by, f"{SCORE}0", CODE]
     if len(columns.scores) > 1:
         table = transform_rows(table, stack_scores, columns)
-        keys = [*columns.by, NAME, SCORE, CODE]
+        keys = [*columns.by, NAME_COLUMN, SCORE, CODE]
     return group(table, keys, weighted=weighted, extra=extra, most=most)
 
 
 def stack_scores(table: Frame, columns: ColumnRoles) -> Frame:
     """Stack the coded score columns."""
-    kept = [*columns.by, CODE, *([WEIGHT, SQUARE, COUNTS] if columns.weight else [])]
+    kept = [*columns.by, CODE, *([WEIGHT, SQUARE, COUNTED_COLUMN] if columns.weight else [])]
     return stack_columns(table, [f"{SCORE}{place}" for place in range(len(columns.scores))], kept)
 
 
-def refuse_bad_rows(frame: Frame, columns: ColumnRoles, groups: Arrays, name: str) -> None:
+def check_labels_and_scores(frame: Frame, columns: ColumnRoles, groups: Arrays, name: str) -> None:
     """Raise what `ScoreCounts.from_rows` would raise about these rows."""
     rows, code = groups[ROWS].astype(np.float64), groups[CODE]
     if rows.sum() == 0:
@@ -280,7 +284,7 @@ def refuse_bad_rows(frame: Frame, columns: ColumnRoles, groups: Arrays, name: st
         raise InputError(describe_labels(labels, columns.unlabeled), argument="label")
 
 
-def refuse_long_integers(frame: Frame, columns: ColumnRoles) -> None:
+def check_score_digits(frame: Frame, columns: ColumnRoles) -> None:
     """Raise if whole or decimal scores are too large to be told apart as floats."""
     if frame.implementation.is_dask():  # whose partitions look for themselves
         return
@@ -293,20 +297,20 @@ def refuse_long_integers(frame: Frame, columns: ColumnRoles) -> None:
     ends += [nw.col(name).max().cast(nw.String).alias(f"high{i}") for i, name in enumerate(long)]
     ends_of_columns = (end[0] for end in collect(frame.select(*ends)).values())
     values = [abs(Decimal(end)) for end in ends_of_columns if not is_missing(end)]
-    refuse_long_integer(max((math.ceil(value) for value in values if value.is_finite()), default=0))
+    check_integer_size(max((math.ceil(value) for value in values if value.is_finite()), default=0))
 
 
 def _may_be_long(kind: Any) -> bool:
     """Tell types of whole and decimal numbers that may lie beyond ±2**53."""
     if kind != nw.Decimal:
-        return kind in LONG_INTEGERS
+        return kind in FRAME_LONG_INTEGERS
     precision, scale = (getattr(kind, name, None) for name in ("precision", "scale"))
     if precision is None or scale is None:  # older versions of narwhals do not tell
         return True
     return bool(10 ** (precision - scale) > LARGEST_EXACT_INTEGER)
 
 
-def refuse_fine_times(frame: Frame, columns: ColumnRoles) -> None:
+def check_time_precision(frame: Frame, columns: ColumnRoles) -> None:
     """Raise if groups are times that Python, which has no nanoseconds, would merge."""
     schema = frame.collect_schema()
     for name in columns.by:
@@ -349,7 +353,7 @@ def exact_counts(groups: Arrays) -> ScoreCounts:
         raise InputError("weight must not be 0 for every row")
     parts = [np.where(groups[CODE] == kind, weight, 0.0) for kind in CLASS_CODES]
     squares, rows = sum_squares(groups), None
-    counted = groups[COUNTS].astype(np.float64) if COUNTS in groups else weight
+    counted = groups[COUNTED_COLUMN].astype(np.float64) if COUNTED_COLUMN in groups else weight
     if not all(np.array_equal(counted, amount) for amount in amounts(groups)):  # not each weighs 1
         rows = np.stack([np.where(groups[CODE] == kind, counted, 0.0) for kind in CLASS_CODES])
     return ScoreCounts.from_counts(groups[SCORE], *parts, squared_weight=squares, rows=rows)
@@ -366,7 +370,7 @@ def split_by(groups: Arrays, by: tuple[str, ...]) -> dict[Hashable, Arrays]:
         try:
             places.setdefault(key, []).append(place)
         except TypeError:  # of a type that the engine has and narwhals does not know
-            raise refuse_nested(", ".join(by), type(key).__name__) from None
+            raise nested_group_error(", ".join(by), type(key).__name__) from None
     rest = [name for name in groups if name not in by]
     return {key: {name: groups[name][place] for name in rest} for key, place in places.items()}
 

@@ -13,8 +13,8 @@ from undercount.errors import InputError, named
 Keys = NDArray[Any]
 Codes = NDArray[np.intp]
 # Python's times know no smaller step than a microsecond.
-STEP = {"M": "datetime64[us]", "m": "timedelta64[us]"}
-FINER = ("ns", "ps", "fs", "as")
+STEP_BY_TIME_KIND = {"M": "datetime64[us]", "m": "timedelta64[us]"}
+UNITS_BELOW_MICROSECONDS = ("ns", "ps", "fs", "as")
 
 
 def read_keys(values: Any, argument: str) -> Keys:
@@ -40,7 +40,7 @@ def read_keys(values: Any, argument: str) -> Keys:
 def _as_keys(values: Any) -> Keys:
     if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
         plain_values: Keys = values.data.astype(
-            values.dtype if values.dtype.kind in STEP else object
+            values.dtype if values.dtype.kind in STEP_BY_TIME_KIND else object
         )
         plain_values[np.ma.getmaskarray(values)] = None  # among times NaT
         return plain_values
@@ -103,7 +103,7 @@ def code_keys(keys: Keys, argument: str) -> tuple[Codes, list[Any]]:
     if kind in "biuf":
         distinct, codes = np.unique(keys, return_inverse=True)
         return codes, distinct.tolist()
-    listed = _as_steps(keys, argument).tolist() if kind in STEP else keys.tolist()
+    listed = _as_steps(keys, argument).tolist() if kind in STEP_BY_TIME_KIND else keys.tolist()
     try:
         first_seen = list(dict.fromkeys(listed))
     except TypeError:
@@ -125,9 +125,9 @@ def _unhashable(values: Sequence[Any]) -> str:
 
 def _as_steps(keys: Keys, argument: str) -> Keys:
     """Return times as Python can hold them; refuse those that differ by less than it can tell."""
-    if np.datetime_data(keys.dtype)[0] not in FINER:
+    if np.datetime_data(keys.dtype)[0] not in UNITS_BELOW_MICROSECONDS:
         return keys
-    rounded = keys.astype(STEP[keys.dtype.kind])
+    rounded = keys.astype(STEP_BY_TIME_KIND[keys.dtype.kind])
     if np.unique(rounded).size < np.unique(keys).size:
         raise InputError(fine_times(argument), argument=argument)
     return rounded

@@ -17,7 +17,7 @@ from undercount.errors import InputError
 
 SCORED = "undercount_scored"
 # Beyond, scores are left out of their sum, which must stay finite.
-LARGEST = 1e100
+LARGEST_SUMMED_SCORE = 1e100
 # Engines add up in any order.
 ROUNDING = 1e-9
 
@@ -29,7 +29,7 @@ class LabelTotals(NamedTuple):
     scored: dict[Any, int]
     sums: dict[Any, list[float]]
 
-    def refuse_none(self, scores: Sequence[str], place: str) -> None:
+    def check_any_rows(self, scores: Sequence[str], place: str) -> None:
         """Raise if there are no rows, or none that has every score."""
         if self.rows == 0:
             raise InputError(f"{place} has no rows")
@@ -37,7 +37,7 @@ class LabelTotals(NamedTuple):
             columns = " and ".join(f"column {name!r}" for name in scores)
             raise InputError(f"no row of {place} has a score in {columns}; name another --score")
 
-    def refuse_other(self, later: "LabelTotals", place: str) -> None:
+    def check_unchanged(self, later: "LabelTotals", place: str) -> None:
         """Raise unless the rows are still those that they were."""
         if self.rows != later.rows or sum(self.scored.values()) != sum(later.scored.values()):
             raise other_rows(place, self.rows, later.rows)
@@ -72,7 +72,7 @@ def total_labels(frame: Frame, label: str, scores: Sequence[str]) -> LabelTotals
     sizes = []
     for number, name in enumerate(scores):
         score = nw.col(name).cast(nw.Float64)
-        finite = (score > -LARGEST) & (score < LARGEST)
+        finite = (score > -LARGEST_SUMMED_SCORE) & (score < LARGEST_SUMMED_SCORE)
         sizes.append(nw.when(finite).then(score).abs().alias(f"{SCORE}{number}"))
     marked = nw.when(scored).then(nw.lit(1)).otherwise(nw.lit(0)).alias(SCORED)
     names = [SCORED, *(f"{SCORE}{number}" for number in range(len(scores)))]

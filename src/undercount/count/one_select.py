@@ -9,7 +9,7 @@ from undercount.errors import InputError
 
 # What sqlglot calls the parts that change data, lock rows or set something, not by one name in
 # every version. They may stand inside a SELECT, after WITH for example.
-CHANGES = (
+CHANGING_STATEMENTS = (
     *("DML", "DDL", "Command", "Into", "Lock", "Drop", "TruncateTable", "Alter", "AlterTable"),
     *("Set", "Pragma", "Attach", "Detach", "Use", "Install", "Analyze", "Cache", "LoadData"),
     *("Transaction", "Commit", "Rollback", "Kill", "Comment", "Grant", "Revoke"),
@@ -56,7 +56,7 @@ def read_select(query: str, dialect: Any) -> str:
             f"--query must be one SELECT; got {len(statements)} statements. Leave out the others"
         )
     statement = statements[0]
-    changes = tuple(getattr(exp, name) for name in CHANGES if hasattr(exp, name))
+    changes = tuple(getattr(exp, name) for name in CHANGING_STATEMENTS if hasattr(exp, name))
     for part in statement.walk():
         if isinstance(part, changes):
             raise InputError(f"--query must be one SELECT that only reads; got {_name(part)}")

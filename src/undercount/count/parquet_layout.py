@@ -11,16 +11,16 @@ from typing import NamedTuple
 import duckdb
 
 from undercount.count.arrays import LARGEST_EXACT_INTEGER
-from undercount.count.csv_layout import refuse_repeated
+from undercount.count.csv_layout import check_unique_columns
 from undercount.count.long_integers import has_long_integers
 from undercount.count.sql import list_files, quote_name, quote_text
 from undercount.errors import InputError
 
-FLOATS = ("FLOAT", "DOUBLE")
-LONG_INTEGERS = ("BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT")
-NUMBERS = (
-    *FLOATS,
-    *LONG_INTEGERS,
+PARQUET_FLOATS = ("FLOAT", "DOUBLE")
+PARQUET_LONG_INTEGERS = ("BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT")
+PARQUET_NUMBERS = (
+    *PARQUET_FLOATS,
+    *PARQUET_LONG_INTEGERS,
     "BOOLEAN",
     *(f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER")),
 )
@@ -64,7 +64,7 @@ def _types(
         f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({one})"  # noqa: S608 - quoted
     ).fetchall()
     names = list(_without_nested(iter(schema[1:])))
-    refuse_repeated(file, names, wanted)
+    check_unique_columns(file, names, wanted)
     relation = connection.sql(f"FROM read_parquet({one}, hive_partitioning=false)")
     given = dict(zip(names, relation.columns, strict=True))
     for name in wanted:
@@ -100,8 +100,8 @@ def pick_columns(layouts: Sequence[ParquetLayout], wanted: Sequence[str]) -> lis
         for name in dict.fromkeys(wanted):
             kinds = {item.types[name] for item in layouts if name in item.types}
             column, kind = quote_name(name), layout.types.get(name, "")
-            numbers = all(item in NUMBERS or item.startswith("DECIMAL") for item in kinds)
-            if len(kinds) > 1 and numbers and kinds & {*FLOATS}:
+            numbers = all(item in PARQUET_NUMBERS or item.startswith("DECIMAL") for item in kinds)
+            if len(kinds) > 1 and numbers and kinds & {*PARQUET_FLOATS}:
                 picked.append(f"{_as_double(column, kind)} AS {column}")
             elif len(kinds) > 1 and kind == "FLOAT":  # as text its digits would be other ones
                 picked.append(f"CAST({column} AS DOUBLE) AS {column}")
@@ -113,7 +113,7 @@ def pick_columns(layouts: Sequence[ParquetLayout], wanted: Sequence[str]) -> lis
 
 def _as_double(column: str, kind: str) -> str:
     """Write an integer or float as a double, which keeps integers apart up to 2⁵³."""
-    if kind not in LONG_INTEGERS and not has_long_integers(kind):
+    if kind not in PARQUET_LONG_INTEGERS and not has_long_integers(kind):
         return f"CAST({column} AS DOUBLE)"
     inside = f"{column} BETWEEN -{LARGEST_EXACT_INTEGER} AND {LARGEST_EXACT_INTEGER}"
     return (

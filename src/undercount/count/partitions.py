@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
-from undercount.count.arrays import is_missing, read_floats, refuse_long_integer
+from undercount.count.arrays import check_integer_size, is_missing, read_floats
 from undercount.count.queries import Frame
 from undercount.curve import FloatArray
 from undercount.errors import InputError
@@ -35,7 +35,7 @@ def read_partition(frame: Frame, columns: "ColumnRoles") -> Frame:
     for name in dict.fromkeys(numbers):
         series = nw.from_native(part[name], series_only=True)
         if name in columns.scores:
-            _refuse_long(series)
+            _check_exact_as_floats(series)
         values = _other_numbers(series)
         if values is not None:
             made[name] = values
@@ -59,8 +59,8 @@ def _other_numbers(series: nw.Series[Any]) -> FloatArray | None:
     )
 
 
-def _refuse_long(series: nw.Series[Any]) -> None:
+def _check_exact_as_floats(series: nw.Series[Any]) -> None:
     """Refuse whole and decimal numbers that floats do not keep apart."""
     if len(series) and (series.dtype.is_integer() or series.dtype == nw.Decimal):
         ends = [end for end in (series.min(), series.max()) if not is_missing(end)]
-        refuse_long_integer(max((math.ceil(abs(end)) for end in ends), default=0))
+        check_integer_size(max((math.ceil(abs(end)) for end in ends), default=0))

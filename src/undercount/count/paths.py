@@ -11,7 +11,7 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 STANDARD_INPUT = "-"
 # Endings of names, and the formats they mean.
-KINDS = {
+FORMAT_BY_ENDING = {
     "csv": "csv",
     "txt": "csv",
     "tsv": "tsv",
@@ -49,7 +49,7 @@ def find_files(path: str) -> list[str]:
     if Path(path).is_dir():
         inside = sorted(map(str, Path(path).rglob("*.*")))
         seen = [file for file in inside if not _is_put_away(Path(file).relative_to(path))]
-        return [file for file in seen if _is_part(Path(file)) and _suffix(file) in KINDS]
+        return [file for file in seen if _is_part(Path(file)) and _suffix(file) in FORMAT_BY_ENDING]
     if Path(path).exists():
         return [path]
     return sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - patterns may be absolute
@@ -151,11 +151,11 @@ def find_format(files: Iterable[str]) -> str:
 
 
 def _kind(path: str) -> str:
-    kind = KINDS.get(_suffix(path))
+    kind = FORMAT_BY_ENDING.get(_suffix(path))
     if kind is None:
         raise InputError(
             f"the format of {path} is not known from its name; use one of "
-            f"{', '.join('.' + ending for ending in KINDS)}, possibly with .gz or .zst"
+            f"{', '.join('.' + ending for ending in FORMAT_BY_ENDING)}, possibly with .gz or .zst"
         )
     return kind
 

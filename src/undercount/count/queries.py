@@ -18,9 +18,9 @@ from undercount.count.sql import quote_name
 Sums = Mapping[str, tuple[str, str]]
 
 SCORE, CODE, ROWS = "undercount_score", "undercount_code", "undercount_rows"
-WEIGHT, SQUARE, NAME = "undercount_weight", "undercount_square", "undercount_name"
+WEIGHT, SQUARE, NAME_COLUMN = "undercount_weight", "undercount_square", "undercount_name"
 # 1 for a row of a weight above 0, 0 for one that does not count.
-COUNTS = "undercount_counts"
+COUNTED_COLUMN = "undercount_counts"
 SUMS_OF_WEIGHTS: Sums = {WEIGHT: (WEIGHT, "sum"), SQUARE: (SQUARE, "sum")}
 
 # How our own columns begin.
@@ -70,18 +70,20 @@ def stack_columns(frame: Frame, names: Sequence[str], kept: Sequence[str]) -> Fr
     frame = frame.with_columns(nw.col(name).fill_null(float("nan")) for name in names)
     if frame.implementation.is_ibis():  # unpivots by JSON, which has no infinity
         parts = [
-            frame.select(*kept, nw.lit(name).alias(NAME), nw.col(name).alias(SCORE))
+            frame.select(*kept, nw.lit(name).alias(NAME_COLUMN), nw.col(name).alias(SCORE))
             for name in names
         ]
         stacked: Frame = nw.concat(parts)
         return stacked
     if not frame.implementation.is_duckdb():
-        return frame.unpivot(list(names), index=list(kept), variable_name=NAME, value_name=SCORE)
+        return frame.unpivot(
+            list(names), index=list(kept), variable_name=NAME_COLUMN, value_name=SCORE
+        )
     # narwhals unpivots by the default connection, which cannot see relations of others.
     picked = ", ".join(map(quote_name, kept))
     columns = ", ".join(f'"{name}"' for name in names)
     texts = ", ".join(f"'{name}'" for name in names)
-    pairs = f'unnest([{texts}]) AS "{NAME}", unnest([{columns}]) AS "{SCORE}"'
+    pairs = f'unnest([{texts}]) AS "{NAME_COLUMN}", unnest([{columns}]) AS "{SCORE}"'
     # A projection: a query has a name, and another query by that name would change these rows.
     result: Frame = nw.from_native(frame.to_native().project(f"{picked}, {pairs}"))
     return result

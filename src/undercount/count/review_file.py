@@ -32,11 +32,11 @@ BEFORE, AFTER = ("case", "row"), ("verdict", "stratum", "chance", "key", "design
 OF_DATA = " (data)"
 NEEDED_COLUMNS = ("verdict", "key")
 # What people and spreadsheets write; all in lower case.
-YES = frozenset(
+POSITIVE_VERDICTS = frozenset(
     ["1", "true", "t", "yes", "y", "ja", "j", "oui", "sí", "sì", "si", "x", "✓", "✔", "positive",
      "wahr", "vrai", "verdadero", "vero", "waar"]
 )  # fmt: skip
-NO = frozenset(
+NEGATIVE_VERDICTS = frozenset(
     ["0", "false", "f", "no", "n", "nein", "non", "nee", "negative",
      "falsch", "faux", "falso", "onwaar"]
 )  # fmt: skip
@@ -109,23 +109,23 @@ def name_plan(design: Mapping[str, Any]) -> str:
 
 def write_review_file(sheet: ReviewSheet, path: str | Path) -> None:
     """Write the file, whole or not at all; never over verdicts that it does not hold itself."""
-    _refuse_loss(sheet, Path(path))
+    _check_no_answers_lost(sheet, Path(path))
     write_text(path, as_review_csv(sheet))
 
 
-def _refuse_loss(sheet: ReviewSheet, path: Path) -> None:
+def _check_no_answers_lost(sheet: ReviewSheet, path: Path) -> None:
     """Refuse to write over answers, readable or not: they are somebody's work."""
     if not path.is_file() or not _is_review_file(path):
         return
     try:
-        there = read_review_files([path])
+        answered = read_review_files([path])
     except InputError as error:
         raise InputError(
             f"{path} is a review file whose verdicts cannot be read, and would be overwritten; "
             f"name another file, or move this one away. {error}"
         ) from None
     given = _verdicts_by_row(sheet)
-    lost = sum(given.get(row) != verdict for row, verdict in _verdicts_by_row(there).items())
+    lost = sum(given.get(row) != verdict for row, verdict in _verdicts_by_row(answered).items())
     if lost:
         raise InputError(
             f"{path} holds {lost:,} verdict{'s' * (lost > 1)} that the plan would overwrite; name "
@@ -144,7 +144,7 @@ def _is_review_file(path: Path) -> bool:
 def _verdicts_by_row(sheet: ReviewSheet) -> dict[tuple[float, ...], float]:
     """Return the verdicts that were given, by row and scores: rounds name a case differently."""
     places = np.where(sheet.row > 0, sheet.row, -sheet.case)
-    rows = zip(places.tolist(), *(each.tolist() for each in sheet.scores.values()), strict=True)
+    rows = zip(places.tolist(), *(column.tolist() for column in sheet.scores.values()), strict=True)
     both = zip(rows, sheet.verdict.tolist(), strict=True)
     return {row: verdict for row, verdict in both if not math.isnan(verdict)}
 
@@ -240,7 +240,7 @@ def read_review_files(paths: Sequence[str | Path]) -> ReviewSheet:
             if answer is None:
                 continue
             plans.setdefault(plan, place)
-            _refuse_two_plans(plans, designs)
+            _check_one_plan(plans, designs)
             _add_answer(answers, answer)
     if not answers:
         raise InputError(f"{paths[0]} holds no case of a plan; name a file that plan has written")
@@ -251,7 +251,7 @@ def read_review_files(paths: Sequence[str | Path]) -> ReviewSheet:
             f"that plan wrote, and {' and '.join(map(str, paths))} lacks it. Name the file with "
             "that row too"
         )
-    _refuse_ticks(answers.values())
+    _check_empty_answers(answers.values())
     return _make_sheet(designs[plan], sorted(answers.values(), key=lambda answer: answer.case))
 
 
@@ -267,8 +267,8 @@ def read_verdict(word: str) -> float | None:
     text = word.strip().casefold()
     if text in OPEN_WORDS:
         return float("nan")
-    if text in YES or text in NO:
-        return float(text in YES)
+    if text in POSITIVE_VERDICTS or text in NEGATIVE_VERDICTS:
+        return float(text in POSITIVE_VERDICTS)
     try:
         number = float(text.replace(",", "."))
     except ValueError:
@@ -323,17 +323,17 @@ def _split_lines(path: str | Path) -> Iterable[tuple[int, list[str]]]:
 
 def _read_text(path: str | Path) -> str:
     try:
-        held = Path(path).read_bytes()
+        content = Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
-    if held.startswith(b"PK"):
+    if content.startswith(b"PK"):
         raise InputError(f"{path} is a workbook; save it as CSV and name that file")
-    if held.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return held.decode("utf-16", errors="replace")
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", errors="replace")
     try:
-        return held.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:  # as spreadsheets on Windows save; keys and verdicts are ASCII
-        return held.decode("cp1252", errors="replace")
+        return content.decode("cp1252", errors="replace")
 
 
 def _read_design(text: str, place: str) -> dict[str, Any]:
@@ -371,7 +371,7 @@ def _read_answer(cells: Mapping[str, str], place: str) -> tuple[Answer | None, s
             f"{place}: a verdict counts only for a case of the plan, which its key names; {what}. "
             "Take the row out, or copy its key from the file that plan wrote"
         )
-    _refuse_torn(cells, place, {"case": int(match[2]), "row": int(match[4] or 0)})
+    _check_whole_row(cells, place, {"case": int(match[2]), "row": int(match[4] or 0)})
     scores = tuple(struct.unpack(">d", bytes.fromhex(bits))[0] for bits in match[5].split("."))
     row = int(match[4] or 0)
     ours = (*BEFORE, *AFTER)
@@ -379,7 +379,7 @@ def _read_answer(cells: Mapping[str, str], place: str) -> tuple[Answer | None, s
     return Answer(place, int(match[2]), int(match[3]), row, scores, word, verdict, kept), match[1]
 
 
-def _refuse_torn(cells: Mapping[str, str], place: str, known: Mapping[str, int]) -> None:
+def _check_whole_row(cells: Mapping[str, str], place: str, known: Mapping[str, int]) -> None:
     """Refuse a row whose left half is of another case than its key: half a table was sorted."""
     for name, number in known.items():
         text = cells.get(name, "").strip()
@@ -394,7 +394,7 @@ def _refuse_torn(cells: Mapping[str, str], place: str, known: Mapping[str, int])
             )
 
 
-def _refuse_two_plans(plans: Mapping[str, str], designs: Mapping[str, Any]) -> None:
+def _check_one_plan(plans: Mapping[str, str], designs: Mapping[str, Any]) -> None:
     """Refuse cases of two plans, and say how verdicts of one go on; it speaks of every model."""
     if len(plans) < 2:  # noqa: PLR2004 - two plans
         return
@@ -421,17 +421,17 @@ def _add_answer(answers: dict[int, Answer], answer: Answer) -> None:
     Two further rounds may give one number to two rows, so that the row tells cases apart.
     """
     number = answer.row or -answer.case
-    known = answers.get(number)
-    if known is None or np.isnan(known.verdict):
+    earlier = answers.get(number)
+    if earlier is None or np.isnan(earlier.verdict):
         answers[number] = answer
-    elif not np.isnan(answer.verdict) and answer.verdict != known.verdict:
+    elif not np.isnan(answer.verdict) and answer.verdict != earlier.verdict:
         raise InputError(
-            f"case {answer.case} has two verdicts: {known.word.strip()!r} in {known.place} and "
+            f"case {answer.case} has two verdicts: {earlier.word.strip()!r} in {earlier.place} and "
             f"{answer.word.strip()!r} in {answer.place}. Decide which is right, and leave one"
         )
 
 
-def _refuse_ticks(answers: Iterable[Answer]) -> None:
+def _check_empty_answers(answers: Iterable[Answer]) -> None:
     """Refuse ticks beside nothing: whether an empty row is a no or was not looked at is open."""
     ordered = sorted(answers, key=lambda answer: answer.case)
     words = [answer.word.strip().casefold() for answer in ordered]
@@ -452,7 +452,7 @@ def _only_yes(words: Sequence[str]) -> bool:
     """
     answered = [place for place, word in enumerate(words) if word not in OPEN_WORDS]
     passed = sum(not word for word in words[: answered[-1]]) if answered else 0
-    only = {words[place] for place in answered} <= YES
+    only = {words[place] for place in answered} <= POSITIVE_VERDICTS
     return only and len(answered) >= FEWEST_YES and passed >= len(answered)
 
 

@@ -140,7 +140,7 @@ def open_source(
                 given = (words or {}).items()
                 spelt = {name: find_spellings(source, name, word) for name, word in given}
                 yield replace(source, words=spelt)
-            _refuse_changed(files, before)
+            _check_files_unchanged(files, before)
         finally:
             connection.close()
 
@@ -205,7 +205,7 @@ def _state(file: str) -> tuple[int, ...]:
     return state.st_ino, state.st_size, state.st_mtime_ns
 
 
-def _refuse_changed(files: Sequence[str], before: Sequence[tuple[int, ...]]) -> None:
+def _check_files_unchanged(files: Sequence[str], before: Sequence[tuple[int, ...]]) -> None:
     """Refuse what was read while somebody wrote: each look at it may have seen other rows."""
     for file, state in zip(files, before, strict=True):
         if _state(file) != state:
@@ -270,8 +270,8 @@ def _open_json(
     folders = _folder_keys(files)
     if not {*wanted} <= {*names, *folders}:  # a key may be absent where DuckDB looks first
         names = [*_types(connection, f"read_json({list_files(files)}{apart}, sample_size=-1)")]
-    _refuse_hidden_key(connection, files, wanted, names)
-    _refuse_folder_keys(files, names, wanted)
+    _check_key_case(connection, files, wanted, names)
+    _check_folder_keys(files, names, wanted)
     lower_names = {name.casefold() for name in names}
     names += [key for key in folders if key.casefold() not in lower_names]
     check_columns(wanted, names, files[0])
@@ -281,7 +281,7 @@ def _open_json(
     return Source(connection, reader, dict.fromkeys(names, "VARCHAR"), files, digits=False)
 
 
-def _refuse_hidden_key(
+def _check_key_case(
     connection: duckdb.DuckDBPyConnection,
     files: Sequence[str],
     wanted: Sequence[str],
@@ -305,7 +305,7 @@ def _folder_keys(files: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(key for file in files for key in PARTITION.findall(file)))
 
 
-def _refuse_folder_keys(files: Sequence[str], names: Sequence[str], wanted: Sequence[str]) -> None:
+def _check_folder_keys(files: Sequence[str], names: Sequence[str], wanted: Sequence[str]) -> None:
     """Refuse a wanted column that both a file and the folder it lies in have a value of."""
     folded = {name.casefold() for name in wanted}
     by_folded = {name.casefold(): name for name in names if name.casefold() in folded}
@@ -327,7 +327,7 @@ def _open_parquet(
     reader = _make_reader("parquet", wanted, ", can_have_nan=true" if nan else "")
     layouts = read_layouts(connection, files, wanted)
     for layout in layouts:
-        _refuse_folder_keys(layout.files, [*layout.types], wanted)
+        _check_folder_keys(layout.files, [*layout.types], wanted)
         check_columns(wanted, [*layout.types, *_folder_keys(layout.files[:1])], layout.files[0])
     if len(layouts) == 1 or not wanted:
         return Source(connection, reader, _types(connection, reader(files)), files)
@@ -367,7 +367,7 @@ def _open_csv(
     for file in files:
         with input_errors(file):
             layouts[file] = read_layout(connection, file, wanted, separator)
-        _refuse_folder_keys([file], layouts[file].names, wanted)
+        _check_folder_keys([file], layouts[file].names, wanted)
         check_columns(wanted, [*layouts[file].names, *_folder_keys([file])], file)
 
     def table_of(some: Sequence[str]) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from undercount.count.groups import ColumnRoles
 
 # How engines call the type of a column that holds nothing but missing values.
-NOTHING = ("null", '"null"', "void")
+EMPTY_COLUMN_TYPES = ("null", '"null"', "void")
 # Values whose kind SQLite may store in a column of numbers, whatever the column was declared as.
 NO_NUMBERS = ("text", "blob")
 # So a message names a type in a CAST that nearly every database understands.
@@ -82,10 +82,10 @@ def is_number(frame: Any, name: str) -> bool:
     kind = frame.collect_schema()[name]
     if kind != nw.Unknown:
         return bool(kind.is_numeric() or kind == nw.Boolean)
-    return stored_type(frame, name) in ("", *NOTHING)
+    return stored_type(frame, name) in ("", *EMPTY_COLUMN_TYPES)
 
 
-def refuse_no_number(frame: Frame, label: str, others: Sequence[str], place: str) -> None:
+def check_number_columns(frame: Frame, label: str, others: Sequence[str], place: str) -> None:
     """Refuse columns of a database that hold no numbers, and say what SQL makes numbers of them."""
     for name in (label, *others):
         if is_number(frame, name):
@@ -106,15 +106,15 @@ def numbers_of(
     frame: Frame, label: str, scores: Sequence[str], others: Sequence[str], place: str
 ) -> Frame:
     """Make numbers of the columns of a database that is named in a command, or refuse them."""
-    refuse_no_number(frame, label, [*scores, *others], place)
-    refuse_hidden_values(frame, [label, *scores, *others])
+    check_number_columns(frame, label, [*scores, *others], place)
+    check_stored_numbers(frame, [label, *scores, *others])
     return as_numbers(frame, scores, [label, *others])
 
 
 def prepare_columns(frame: Frame, columns: "ColumnRoles", groups: Sequence[str]) -> Frame:
     """Make the columns of an engine what counting takes them for, or refuse them."""
     others = [columns.label, *([columns.weight] if columns.weight else [])]
-    refuse_hidden_values(frame, [*others, *columns.scores])
+    check_stored_numbers(frame, [*others, *columns.scores])
     return tell_apart(as_numbers(frame, columns.scores, others), groups)
 
 
@@ -138,7 +138,7 @@ def as_numbers(frame: Frame, scores: Sequence[str], others: Sequence[str]) -> Fr
     empty = [
         name
         for name in (*scores, *others)
-        if schema[name] == nw.Unknown and stored_type(frame, name) in NOTHING
+        if schema[name] == nw.Unknown and stored_type(frame, name) in EMPTY_COLUMN_TYPES
     ]
     columns += [nw.col(name).cast(nw.Float64) for name in others if schema[name] in long]
     columns += [nw.col(name).cast(nw.Float64) for name in dict.fromkeys(empty)]
@@ -199,7 +199,7 @@ _BY_CHARACTER = {
 }
 
 
-def refuse_mixed(frame: Any, by: Sequence[str], keys: Iterable[Any]) -> None:
+def check_group_collation(frame: Any, by: Sequence[str], keys: Iterable[Any]) -> None:
     """Refuse groups of which a database has fewer, because its collation takes some for one.
 
     Asked only of databases whose columns cannot be compared by character here, and only if there
@@ -230,7 +230,7 @@ def _fold(value: Any) -> Any:
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
-def refuse_hidden_values(frame: Frame, names: Sequence[str]) -> None:
+def check_stored_numbers(frame: Frame, names: Sequence[str]) -> None:
     """Refuse what SQLite stores in a column of numbers and reads as another number.
 
     Its columns take any value: '' and 'n/a' would count as 0, and 2 in a BOOLEAN as true.

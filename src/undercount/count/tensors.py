@@ -12,7 +12,7 @@ import numpy as np
 
 from undercount.count.arrays import check_unlabeled, read_labels, read_scores
 from undercount.count.kernel.array_library import (
-    FLOATS,
+    ARRAY_FLOATS,
     ArrayLibrary,
     JaxLibrary,
     adopt,
@@ -29,7 +29,7 @@ from undercount.count.kernel.device import (
     count_compactly,
     count_every_score,
 )
-from undercount.count.kernel.packed import WIDE
+from undercount.count.kernel.packed import ROWS_BEYOND_32_BITS
 from undercount.count.kernel.rows import round_up_knots
 from undercount.count.kernel.table import FloatArray, Table, insert_knots
 from undercount.errors import InputError
@@ -58,7 +58,7 @@ class DeviceRows:
 
         def travel(column: Any) -> FloatArray:
             """Move numbers of rows, narrow where they fit."""
-            column = library.cast(column, "int32") if n_rows < WIDE else column
+            column = library.cast(column, "int32") if n_rows < ROWS_BEYOND_32_BITS else column
             return library.to_host(column).astype(np.float64)
 
         score = library.to_host(found.score).astype(np.float64)
@@ -102,7 +102,7 @@ class DeviceRows:
         n_known = sum(numbers)
         if unlabeled not in (None, 0) and (value := _as_element(library, y, unlabeled)) is not None:
             n_known += library.count(y == value)
-        if n_known < y.shape[0] and library.dtype_name(y) in FLOATS:
+        if n_known < y.shape[0] and library.dtype_name(y) in ARRAY_FLOATS:
             n_known += library.count(library.is_nan(y))
         if n_known < y.shape[0]:
             read_labels(library.to_host(self.y), unlabeled)  # raises, and says what it found
@@ -122,14 +122,14 @@ def device_rows(y: Any, score: Any, sample_weight: Any) -> DeviceRows | None:
     on_device = {name: values for name, values in present.items() if _on_device(values)}
     if not on_device:
         return None
-    _refuse_mixture(present, on_device)
+    _check_one_device(present, on_device)
     if sample_weight is not None:
         return None
     pairs = [_with_library(values) for values in (y, score)]
     library = find_library(pairs[1])
     assert library is not None  # noqa: S101 - just found
     rows = DeviceRows(library.detach(pairs[0]), library.detach(pairs[1]), library)
-    if library.dtype_name(rows.score) not in FLOATS:
+    if library.dtype_name(rows.score) not in ARRAY_FLOATS:
         return None
     return _check_shapes(rows)
 
@@ -154,7 +154,7 @@ def rows_to_host(
 def _as_element(library: ArrayLibrary, y: Any, value: Any) -> float | None:
     """Return a number as an element of an array; None if it cannot be one."""
     kind = library.dtype_name(y)
-    if kind in FLOATS:
+    if kind in ARRAY_FLOATS:
         return float(value)
     fits = float(value).is_integer() and (value >= 0 or not kind.startswith("uint"))
     return int(value) if fits else None
@@ -176,7 +176,7 @@ def _on_device(values: Any) -> bool:
     return is_tensor(values) and not on_host(values)
 
 
-def _refuse_mixture(held: dict[str, Any], away: dict[str, Any]) -> None:
+def _check_one_device(held: dict[str, Any], away: dict[str, Any]) -> None:
     """Raise unless all arrays are on one device and of one library."""
     homes = {name: _home(values) for name, values in held.items()}
     if len(set(homes.values())) == 1:

@@ -13,9 +13,9 @@ import numpy as np
 from undercount.count.groups import (
     CLASS_CODES,
     ColumnRoles,
+    check_labels_and_scores,
     code_labels,
     is_nan,
-    refuse_bad_rows,
     split_by,
 )
 from undercount.count.kernel.table import ScoreRanges, insert_knots
@@ -24,9 +24,13 @@ from undercount.count.queries import CODE, ROWS, SCORE, SQUARE, WEIGHT, Arrays, 
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError
 
-LOW, HIGH, LABELLED = "undercount_low", "undercount_high", "undercount_labelled"
-NUMBER, KNOTS, MISSING = "undercount_number", "undercount_knots", "undercount_missing"
-CLASSES = [f"undercount_class{place}" for place in range(3)]
+LOW_COLUMN, HIGH_COLUMN, LABELLED_COLUMN = (
+    "undercount_low",
+    "undercount_high",
+    "undercount_labelled",
+)
+NUMBER_COLUMN, KNOTS, MISSING_COLUMN = "undercount_number", "undercount_knots", "undercount_missing"
+CLASS_SUMS = [f"undercount_class{place}" for place in range(3)]
 SQUARES = [f"undercount_square{place}" for place in range(3)]
 
 
@@ -40,7 +44,7 @@ def count_by_windows(
         table = code_labels(frame, mine)
         rows = _refuse(frame, mine, table)
         cells = collect(write_query(table, mine, knots))
-        _refuse_other(cells, rows, mine)
+        _check_same_rows(cells, rows, mine)
         parts = split_by(cells, columns.by) if columns.by else {(): cells}
         counts_by_score[name] = {key: _counts(part, knots) for key, part in parts.items()}
     return counts_by_score
@@ -50,16 +54,16 @@ def _refuse(frame: Frame, columns: ColumnRoles, table: Frame) -> int:
     """Raise if a label, a weight or a score cannot be counted; return how many rows there are."""
     score = nw.col(f"{SCORE}0")
     missing = _one_if(score.is_null() | is_nan(score))
-    kinds = table.select(CODE, missing.alias(MISSING)).group_by(CODE, MISSING)
+    kinds = table.select(CODE, missing.alias(MISSING_COLUMN)).group_by(CODE, MISSING_COLUMN)
     groups = collect(kinds.agg(nw.len().alias(ROWS)))
-    groups[SCORE] = np.where(groups[MISSING].astype(np.int64) == 1, np.nan, 0.0)
-    refuse_bad_rows(frame, columns, groups, columns.scores[0])
+    groups[SCORE] = np.where(groups[MISSING_COLUMN].astype(np.int64) == 1, np.nan, 0.0)
+    check_labels_and_scores(frame, columns, groups, columns.scores[0])
     return int(groups[ROWS].sum())
 
 
-def _refuse_other(cells: Arrays, rows: int, columns: ColumnRoles) -> None:
+def _check_same_rows(cells: Arrays, rows: int, columns: ColumnRoles) -> None:
     """Raise if the cells hold other rows than there were when labels were looked at."""
-    counted = sum(float(cells[name].astype(np.float64).sum()) for name in CLASSES)
+    counted = sum(float(cells[name].astype(np.float64).sum()) for name in CLASS_SUMS)
     if columns.weight is None and counted != rows:
         raise other_rows("the table", rows, counted)
     if counted == 0:
@@ -78,16 +82,16 @@ def write_query(table: Frame, columns: ColumnRoles, knots: Sequence[float]) -> F
         weight, square = mine, mine
         if columns.weight is not None:
             weight, square = mine * nw.col(WEIGHT), mine * nw.col(SQUARE)
-        shares += [weight.alias(CLASSES[place]), square.alias(SQUARES[place])]
-    sums = [nw.col(name).sum().alias(name) for name in (*CLASSES, *SQUARES)]
+        shares += [weight.alias(CLASS_SUMS[place]), square.alias(SQUARES[place])]
+    sums = [nw.col(name).sum().alias(name) for name in (*CLASS_SUMS, *SQUARES)]
     table = table.select(*by, score.alias(SCORE), *shares).group_by(*by, SCORE).agg(*sums)
-    labelled = _one_if((nw.col(CLASSES[0]) + nw.col(CLASSES[1])) > 0.0)
+    labelled = _one_if((nw.col(CLASS_SUMS[0]) + nw.col(CLASS_SUMS[1])) > 0.0)
     above = _number_above(sorted(set(map(float, knots))))
-    table = table.with_columns(labelled.alias(LABELLED), above.alias(KNOTS))
-    number = nw.col(LABELLED).cum_sum().over(*by, order_by=SCORE)
-    table = table.with_columns(number.alias(NUMBER))
-    ends = [nw.col(SCORE).min().alias(LOW), nw.col(SCORE).max().alias(HIGH)]
-    return table.group_by(*by, NUMBER, LABELLED, KNOTS).agg(*ends, *sums)
+    table = table.with_columns(labelled.alias(LABELLED_COLUMN), above.alias(KNOTS))
+    number = nw.col(LABELLED_COLUMN).cum_sum().over(*by, order_by=SCORE)
+    table = table.with_columns(number.alias(NUMBER_COLUMN))
+    ends = [nw.col(SCORE).min().alias(LOW_COLUMN), nw.col(SCORE).max().alias(HIGH_COLUMN)]
+    return table.group_by(*by, NUMBER_COLUMN, LABELLED_COLUMN, KNOTS).agg(*ends, *sums)
 
 
 def _number_above(knots: list[float], below: int = 0) -> nw.Expr:
@@ -110,8 +114,8 @@ def _one_if(condition: nw.Expr) -> nw.Expr:
 
 
 def _counts(cells: Arrays, knots: Sequence[float]) -> ScoreCounts:
-    low, high = (cells[name].astype(np.float64) for name in (LOW, HIGH))
-    weight = np.array([cells[name].astype(np.float64) for name in CLASSES])
+    low, high = (cells[name].astype(np.float64) for name in (LOW_COLUMN, HIGH_COLUMN))
+    weight = np.array([cells[name].astype(np.float64) for name in CLASS_SUMS])
     squares: Any = [float(cells[name].astype(np.float64).sum()) for name in SQUARES]
     table = ScoreRanges(low, high, weight).table()
     return ScoreCounts.from_table(insert_knots(table, knots), tuple(squares))

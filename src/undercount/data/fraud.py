@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-N_ROWS, PREVALENCE, LABEL_FREQUENCY, SEED = 20_000, 0.04, 0.35, 20_260_101
+N_ROWS, FRAUD_PREVALENCE, LABEL_FREQUENCY, FRAUD_SEED = 20_000, 0.04, 0.35, 20_260_101
 
 
-def simulate_fraud(random_state: int = SEED) -> dict[str, np.ndarray]:
+def simulate_fraud(random_state: int = FRAUD_SEED) -> dict[str, np.ndarray]:
     """Make the data anew; the bundled files hold the draw of the default seed.
 
     Examples
@@ -24,8 +24,8 @@ def simulate_fraud(random_state: int = SEED) -> dict[str, np.ndarray]:
     ['amount', 'is_fraud', 'p_fraud', 'payment', 'rule_points', 'truth']
     """
     rng = np.random.default_rng(random_state)
-    truth = rng.random(N_ROWS) < PREVALENCE
-    found = truth & (rng.random(N_ROWS) < LABEL_FREQUENCY)
+    truth = rng.random(N_ROWS) < FRAUD_PREVALENCE
+    labelled = truth & (rng.random(N_ROWS) < LABEL_FREQUENCY)
     evidence = rng.normal(np.where(truth, 2.4, 0.0), np.where(truth, 1.2, 1.0))
     amount = np.exp(rng.normal(np.where(truth, 4.6, 3.6), 1.0))
     log_odds = 2.2 * evidence + 0.3 * (np.log(amount) - 3.6) - 6.0
@@ -35,7 +35,7 @@ def simulate_fraud(random_state: int = SEED) -> dict[str, np.ndarray]:
         "amount": np.round(amount, 2).astype(np.float32),
         "p_fraud": (1 / (1 + np.exp(-log_odds))).round(6).astype(np.float32),
         "rule_points": points.astype(np.int8),
-        "is_fraud": found.astype(np.int8),
+        "is_fraud": labelled.astype(np.int8),
         "truth": truth.astype(np.int8),
     }
 

@@ -37,7 +37,7 @@ from undercount.infer.mixture import (
 from undercount.infer.variance import CellRows, Influence, Spread, row_weights, score_link
 
 _FEWEST = 2  # rows that leave one, which has no pair
-_NOTHING = 1e-9  # a share of positives that is hardly any
+_NO_POSITIVES = 1e-9  # a share of positives that is hardly any
 _CLASS = {LABELLED: "positive", UNLABELED: "unlabeled", NEGATIVE: "negative"}
 
 
@@ -73,7 +73,7 @@ def unbiased_average_precision(
     stand for P and its u with an error that goes with the estimate (a bias of order 1/S).
     """
     if prevalence is not None and not design.mixing.positives > 0:  # in the limit of hardly any
-        design = replace(design, given="unlabeled_prevalence", value=_NOTHING)
+        design = replace(design, given="unlabeled_prevalence", value=_NO_POSITIVES)
     here = float(design.mixing.prevalence)
     if not design.pure:
         if here <= 0:
@@ -166,7 +166,7 @@ def precision_there(
     if not 0 < value < 1:
         return value
     moved, own = (read(counts._replace(capped=True)) for counts in (there, HERE))
-    odds = [part / max(1 - part, _NOTHING) for part in (value, moved, own)]
+    odds = [part / max(1 - part, _NO_POSITIVES) for part in (value, moved, own)]
     found = odds[0] * odds[1] / odds[2]
     return found / (1 + found)
 
@@ -378,14 +378,14 @@ class _Pairs:
     def value(self, counts: ScoreCounts, unit: float) -> float:
         """Return the average precision; `unit` is the weight of an unlabeled row."""
         lacking = self.positives - self.stands * self._cells(counts)
-        found = (self.positives - lacking) @ self.precision(self.own, self.stands, self.flagged)
+        area = (self.positives - lacking) @ self.precision(self.own, self.stands, self.flagged)
         at = counts.unlabeled > 0
         if np.any(lacking[at]):
             lacks = float(lacking.sum() / counts.n_unlabeled)
             rows = np.cumsum(counts.unlabeled) if self.apart else self.flagged
             precision = self.precision(unit, lacks, np.where(at, rows, 1.0))
-            found += lacking[at] @ precision[at]
-        return float(found / self.total)
+            area += lacking[at] @ precision[at]
+        return float(area / self.total)
 
     def _cells(self, counts: ScoreCounts) -> FloatArray:
         """Return the weights of the labelled rows in each cell, on the scale of the target's."""
@@ -431,13 +431,15 @@ class Recovered:
 # What was last made of a table: three areas share it, and it is as long as the table.
 _CELLS: "WeakKeyDictionary[ScoreCounts, CellRows]" = WeakKeyDictionary()
 _RECOVERED: "WeakKeyDictionary[CellRows, tuple[Mixing, Recovered]]" = WeakKeyDictionary()
-_LABELS: "WeakKeyDictionary[ScoreCounts, tuple[MixtureDesign, _Labels]]" = WeakKeyDictionary()
+_LABELS_BY_COUNTS: "WeakKeyDictionary[ScoreCounts, tuple[MixtureDesign, _Labels]]" = (
+    WeakKeyDictionary()
+)
 
 
 def forget_cells() -> None:
     """Let go of what areas of one table share, which is several times as long as the table."""
-    for known in (_CELLS, _RECOVERED, _LABELS):
-        known.clear()
+    for cache in (_CELLS, _RECOVERED, _LABELS_BY_COUNTS):
+        cache.clear()
 
 
 def cell_rows(counts: ScoreCounts) -> CellRows:
@@ -468,8 +470,8 @@ def cell_rows(counts: ScoreCounts) -> CellRows:
 
 def recovered(rows: CellRows, mixing: Mixing) -> Recovered:
     """Return the distributions of positives, negatives and all rows."""
-    known = _RECOVERED.get(rows)
-    if known is None or known[0] is not mixing:
+    cached = _RECOVERED.get(rows)
+    if cached is None or cached[0] is not mixing:
         kinds = mixing.positive, mixing.negative, mixing.everyone
         positive, negative, everyone = map(rows.mixed, kinds)
         heads = tuple(map(rows.mixed_heads, kinds))
@@ -484,17 +486,17 @@ def recovered(rows: CellRows, mixing: Mixing) -> Recovered:
                 rows.blended * (everyone - own[1]) / 2,
             )
         mass = Recovered(positive, negative, everyone, prevalence, heads, beside)
-        _RECOVERED[rows] = known = mixing, mass
-    return known[1]
+        _RECOVERED[rows] = cached = mixing, mass
+    return cached[1]
 
 
 def _labels_of(counts: ScoreCounts, design: MixtureDesign) -> _Labels:
     """Return the labelled rows as a design sees them."""
-    known = _LABELS.get(counts)
-    if known is None or known[0] is not design:
-        _LABELS.clear()
-        _LABELS[counts] = known = design, _Labels.of(counts, design)
-    return known[1]
+    cached = _LABELS_BY_COUNTS.get(counts)
+    if cached is None or cached[0] is not design:
+        _LABELS_BY_COUNTS.clear()
+        _LABELS_BY_COUNTS[counts] = cached = design, _Labels.of(counts, design)
+    return cached[1]
 
 
 def area_influence(
@@ -596,7 +598,7 @@ def partial_roc_auc(mass: Recovered, max_fpr: float) -> Influence:
 
 
 # Gauss and Legendre's three points: means of squares and cubes of a uniform number are exact.
-_NODES = 0.5 + np.array([-1.0, 0.0, 1.0]) * 0.15**0.5
+_GAUSS_NODES = 0.5 + np.array([-1.0, 0.0, 1.0]) * 0.15**0.5
 _NODE_WEIGHTS = np.array([5.0, 8.0, 5.0]) / 18
 
 
@@ -605,21 +607,21 @@ def perfect_ranks(design: MixtureDesign, name: str, max_fpr: float | None) -> Sp
 
     Labelled rows are then anywhere among the highest, so that the estimate varies around 1.
     """
-    above, below = np.append(_NODES, np.ones(3)), np.append(np.zeros(3), _NODES)
+    above, below = np.append(_GAUSS_NODES, np.ones(3)), np.append(np.zeros(3), _GAUSS_NODES)
     if name == "lift_auc":
         prevalence = float(design.mixing.prevalence)
         flagged = prevalence * above + (1 - prevalence) * below
-        found = Influence(1 - prevalence / 2, positive=1 - flagged, everyone=above)
+        influence = Influence(1 - prevalence / 2, positive=1 - flagged, everyone=above)
     else:
         end = 1.0 if name == "roc_auc" or max_fpr is None else max_fpr
         scale = 1.0 if name == "roc_auc" else 0.5 / (end - end * end / 2)
         inside = np.maximum(end - below, 0.0)
-        found = Influence(1.0, positive=scale * inside, negative=scale * above)
+        influence = Influence(1.0, positive=scale * inside, negative=scale * above)
     share = float(design.mixing.unlabeled_prevalence)
     positives = np.array([[float(design.label_purity)], [share], [0.0]])
     present = (design.sizes > 0)[:, None]
     masses = np.hstack([positives * _NODE_WEIGHTS, (1 - positives) * _NODE_WEIGHTS])
-    return Spread(design, CellRows(masses * present, weighted=False), found)
+    return Spread(design, CellRows(masses * present, weighted=False), influence)
 
 
 def no_area(max_fpr: float | None) -> float:

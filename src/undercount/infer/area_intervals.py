@@ -30,7 +30,14 @@ from undercount.infer.area_gradients import (
 )
 from undercount.infer.binormal import binormal_end
 from undercount.infer.heads import wilson_share
-from undercount.infer.mixture import KINDS, LABELLED, TOLERANCE, UNLABELED, Misfit, MixtureDesign
+from undercount.infer.mixture import (
+    LABELLED,
+    RATE_TOLERANCE,
+    ROW_KINDS,
+    UNLABELED,
+    Misfit,
+    MixtureDesign,
+)
 from undercount.infer.skewness import Skewness
 from undercount.infer.variance import CellRows, Found, Spread
 from undercount.metric_facts import FACTS, LOSSES, MetricFacts
@@ -38,7 +45,7 @@ from undercount.metric_facts import FACTS, LOSSES, MetricFacts
 # Below this the intervals of average precision keep their promise no longer.
 FEW_LABELS = 30
 # A standard error below this share of the largest influence of a row is rounding of no spread.
-_ROUNDING = 1e-6
+_INFLUENCE_ROUNDING = 1e-6
 # So many labels normal scores are trusted beside; of more they count the less.
 _MODEL_LABELS = 20
 _LARGEST_EXPONENT = 700.0  # e^700 is almost the largest float
@@ -48,7 +55,7 @@ _NEAR = 1e-6  # of a share that is said with four digits
 _EXPONENT = 600.0  # e to it still fits a float, with room for what it is multiplied by
 _SKEWED = ("log_loss",)  # the skewness that few labels bring is allowed for
 # Areas of ranks: shares of pairs of rows in the right order.
-RANKED = ("roc_auc", "lift_auc", "partial_roc_auc")
+RANK_AREAS = ("roc_auc", "lift_auc", "partial_roc_auc")
 # Below it an order is turned round; an even one is not, whatever the rounding of its sums.
 TURNED = 0.5 - 1e-9
 
@@ -73,7 +80,7 @@ def area_estimate(
     moves = Spread(design, rows, influence)
     variance = wide = float(moves.variance)
     value, method = float(influence.value), "delta"
-    if long and name in RANKED:
+    if long and name in RANK_AREAS:
         value = ranked_area(counts, design.mixing, name)
     if name == "average_precision":
         value, variance, wide, method = _average_precision(counts, design, rows, wide)
@@ -84,7 +91,7 @@ def area_estimate(
     wide_error = math.sqrt(wide + from_shares)
     low, high = _ends(moves, value, wide_error, facts, max_fpr, confidence_level)
     beyond = abs(value - inside)
-    if beyond <= TOLERANCE or math.isnan(value):
+    if beyond <= RATE_TOLERANCE or math.isnan(value):
         return Found(inside, low, high, error, method)
     # A single label has no spread of its own.
     spread = max(0.0 if math.isnan(error) else error, _least_error(moves, name, max_fpr))
@@ -107,11 +114,11 @@ def _largest_share(
     rows = cell_rows(counts.thinned)
 
     def beyond(share: float) -> float:
-        there = replace(design, given="unlabeled_prevalence", value=share)
+        moved_design = replace(design, given="unlabeled_prevalence", value=share)
         if name == "average_precision":
-            value = unbiased_average_precision(counts, there)
+            value = unbiased_average_precision(counts, moved_design)
         else:
-            value = float(area_influence(rows, there.mixing, name, max_fpr).value)
+            value = float(area_influence(rows, moved_design.mixing, name, max_fpr).value)
         return value - FACTS[name].range[1]
 
     # Where scores say nothing the limit is the purity itself, at which rates are 0/0.
@@ -162,9 +169,9 @@ def _ends(
     if math.isnan(value) or math.isnan(error):
         return least, most
     label = _of_label(moves)
-    if error <= _ROUNDING * max(float(label.max()), -float(label.min())):
+    if error <= _INFLUENCE_ROUNDING * max(float(label.max()), -float(label.min())):
         low, high = _flat_ends(moves, value, facts.name, max_fpr, confidence_level)
-    elif facts.name in RANKED:
+    elif facts.name in RANK_AREAS:
         low, high = _ranked_ends(moves, value, error, confidence_level, facts.name, max_fpr)
     else:
         low, high = _scaled_ends(moves, value, error, _student(moves, confidence_level), facts)
@@ -201,11 +208,11 @@ def _ranked_ends(
     variance = (error / room) ** 2
     perfect = float(perfect_ranks(moves.design, name, max_fpr).variance) / room**2
     steady = perfect * min((2 * share - 1) ** 2, 1.0)
-    t, known = _student(moves, level), 0.0
+    t, part = _student(moves, level), 0.0
     if moves.design.pure:
         variance = max(variance, steady)
-        known = steady / variance
-    quantile = math.hypot(known**0.5 * float(ndtri((1 + level) / 2)), (1 - known) ** 0.5 * t)
+        part = steady / variance
+    quantile = math.hypot(part**0.5 * float(ndtri((1 + level) / 2)), (1 - part) ** 0.5 * t)
     if moves.design.pure:
         reach = float(ndtri((1 + level) / 2)) * math.sqrt(steady)
         crowded = min(perfect / variance, 1.0) if variance > 0 else 0.0
@@ -312,13 +319,10 @@ def ranked_interval(
     whole, sampled = map(float, wilson_share(np.asarray(inside), trials, t)[0])
     further = min(whole, inside - math.sqrt(free) * (inside - sampled), low)
     further -= trust * (2 * inside - 1) ** 2 * max(further - normal, 0.0)
-    known = steady / variance
-    low, high = known * low + (1 - known) * further, max(high, share + steady_reach)
+    part = steady / variance
+    low, high = part * low + (1 - part) * further, max(high, share + steady_reach)
     least, most = odds_interval(share, variance, min(steady, variance), t)
-    return (
-        crowded * least + (1 - crowded) * low,
-        crowded * max(most, high) + (1 - crowded) * high,
-    )
+    return (crowded * least + (1 - crowded) * low, crowded * max(most, high) + (1 - crowded) * high)
 
 
 def odds_interval(share: float, variance: float, steady: float, t: float) -> tuple[float, float]:
@@ -404,7 +408,7 @@ def third_moments(moves: Spread) -> tuple[float, float]:
     if design.target == "population":
         both = sum(
             _third(moves, phi[kind], kind) / float(design.effective[kind]) ** 2
-            for kind in KINDS
+            for kind in ROW_KINDS
             if design.effective[kind] > _FEWEST
         )
         return both, both

@@ -20,14 +20,9 @@ from undercount.count.keys import code_keys, missing_rows, read_keys
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named
-from undercount.infer.area_gradients import (
-    area_influence,
-    cell_rows,
-    mean_loss,
-    recovered,
-)
+from undercount.infer.area_gradients import area_influence, cell_rows, mean_loss, recovered
 from undercount.infer.heads import (
-    HeadCounts,
+    FlaggedCounts,
     TopRows,
     head_spread,
     ranked_rows,
@@ -35,31 +30,31 @@ from undercount.infer.heads import (
     top_parts,
     top_rows,
 )
-from undercount.infer.mixture import KINDS, LABELLED, UNLABELED, MixtureDesign, kind_cells
+from undercount.infer.mixture import LABELLED, ROW_KINDS, UNLABELED, MixtureDesign, kind_cells
 from undercount.infer.variance import Spread
 from undercount.metric_facts import FACTS, LOSSES
 
 Codes = NDArray[np.intp]
 # How labels say labelled positive, unlabeled and labelled negative, in the order of a design.
 KIND_LABELS = (1, -1, 0)
-_ROUNDING = 1e-12
-FEWEST = 2  # clusters with a label that have any spread
+_DIFFERENCE_ROUNDING = 1e-12
+MIN_CLUSTERS = 2  # clusters with a label that have any spread
 # The cells of rows by cluster in the counts that were last asked for: metrics are read one by one.
 _PLACES: "WeakKeyDictionary[ScoreCounts, tuple[ClusterRows, list[Codes]]]" = WeakKeyDictionary()
 
 
 def read_clusters(cluster: Any, n_rows: int) -> Codes:
     """Return a number for the cluster of each row; any values will do, none may be missing."""
-    found = read_keys(cluster, "cluster")
-    if found.shape != (n_rows,):
+    keys = read_keys(cluster, "cluster")
+    if keys.shape != (n_rows,):
         raise InputError(
             f"{named('cluster')} must name a cluster for each of {n_rows:,} rows; "
-            f"got shape {found.shape}",
+            f"got shape {keys.shape}",
             argument="cluster",
         )
-    codes, held = code_keys(found, "cluster")
-    sure = found.dtype.kind in "biuSU"  # types without a missing value
-    missing = 0 if sure else missing_rows(codes, held)
+    codes, names = code_keys(keys, "cluster")
+    sure = keys.dtype.kind in "biuSU"  # types without a missing value
+    missing = 0 if sure else missing_rows(codes, names)
     if missing:
         raise InputError(
             f"{named('cluster')} must be known for every row; it is missing in "
@@ -111,7 +106,7 @@ class Clusters(ABC):
 
     def shrunk(self, counts: ScoreCounts, clustered: MixtureDesign) -> ScoreCounts:
         """Return counts whose effective sizes are those that a design with clusters has."""
-        squares = [clustered.cluster_effect * each for each in counts.squared_weight]
+        squares = [clustered.cluster_effect * square for square in counts.squared_weight]
         return replace(counts, squared_weight=(squares[0], squares[1], squares[2]))
 
 
@@ -181,11 +176,11 @@ class ClusterRows(Clusters):
 
     def of_rows(self, counts: ScoreCounts, parts: Sequence[FloatArray]) -> list[FloatArray]:
         """Return what each row adds, from what a row of its cell does."""
-        known = _PLACES.get(counts)
-        if known is None or known[0] is not self:
+        cached = _PLACES.get(counts)
+        if cached is None or cached[0] is not self:
             places = [cell_places(counts.score, score) for score in self.score]
-            _PLACES[counts] = known = self, places
-        return [_weights(self, kind) * part[known[1][kind]] for kind, part in enumerate(parts)]
+            _PLACES[counts] = cached = self, places
+        return [_weights(self, kind) * part[cached[1][kind]] for kind, part in enumerate(parts)]
 
     def resampled(
         self, cells: ScoreCounts, *, n_resamples: int, random_state: int | None
@@ -238,7 +233,7 @@ def cell_parts(
             return _top_cell_parts(counts, design, top)
         if threshold is None:
             raise InputError(f"{name} is read at a {named('threshold')}", argument="threshold")
-        moves = head_spread(HeadCounts.at(counts, design, threshold), name, beta)
+        moves = head_spread(FlaggedCounts.at(counts, design, threshold), name, beta)
         flagged = counts.score >= threshold
         return centred_parts(counts, moves, lambda value: np.asarray(value * flagged))
     rows = cell_rows(counts)
@@ -259,7 +254,7 @@ def _top_cell_parts(counts: ScoreCounts, design: MixtureDesign, top: float) -> l
     """
     apart = design.sampling == "case-control"
     cells = kind_cells(counts)
-    target = [kind for kind in KINDS if kind == UNLABELED or not apart]
+    target = [kind for kind in ROW_KINDS if kind == UNLABELED or not apart]
     everyone = ranked_rows(counts, apart=apart)
     number = top_rows(counts, top, apart=apart)
     taken = top_parts(counts, top, apart=apart)
@@ -268,7 +263,7 @@ def _top_cell_parts(counts: ScoreCounts, design: MixtureDesign, top: float) -> l
         return parts
     slope = cast("TopRows", top_heads(counts, design, top).top).slope
     total = float(everyone.sum())
-    parts += [np.zeros(len(taken)) for _ in KINDS[1:]]
+    parts += [np.zeros(len(taken)) for _ in ROW_KINDS[1:]]
     for kind in target:
         parts[kind] = parts[kind] - slope * (taken - number / total) / total
     return parts
@@ -289,7 +284,7 @@ def _centred(value: NDArray[Any], rows: FloatArray, shift: Any) -> FloatArray:
         return np.zeros(len(value))
     apart = value - rows @ value / total
     # Rows that are all alike differ by rounding alone, of which clusters say nothing.
-    apart[np.abs(apart) <= _ROUNDING * np.abs(value).max(initial=0.0)] = 0.0
+    apart[np.abs(apart) <= _DIFFERENCE_ROUNDING * np.abs(value).max(initial=0.0)] = 0.0
     return np.asarray((apart + shift) / total)
 
 
@@ -307,9 +302,9 @@ def _shifts(moves: Spread) -> list[Any]:
         slope = moves.number_slope if design.frequency_known else 0.0
         return [slope * design.sizes[LABELLED]]
     if "rows and numbers" not in design.sources:
-        return [0.0] * len(KINDS)
-    mean = sum(design.sizes[k] * moves.size_slopes[k] for k in KINDS) / design.sizes.sum()
-    return [design.sizes[k] * (moves.size_slopes[k] - mean) for k in KINDS]
+        return [0.0] * len(ROW_KINDS)
+    mean = sum(design.sizes[k] * moves.size_slopes[k] for k in ROW_KINDS) / design.sizes.sum()
+    return [design.sizes[k] * (moves.size_slopes[k] - mean) for k in ROW_KINDS]
 
 
 def _weights(rows: ClusterRows, kind: int) -> FloatArray:
@@ -328,12 +323,12 @@ def _effect(parts: FloatArray, codes: Codes, labels: FloatArray, n_labelled: int
     share = labels[labels > 0] / labels.sum()
     alike = float(share @ share) * n_labelled
     squares = float(parts @ parts) * n_labelled / max(n_labelled - 1, 1)
-    if len(share) < FEWEST or squares <= 0:
+    if len(share) < MIN_CLUSTERS or squares <= 0:
         return alike
     sums = np.bincount(codes, parts)
-    held = np.zeros(len(sums))
-    held[: len(labels)] = labels / labels.sum()
-    left = 1 - 2 * held + float(share @ share)
+    effects = np.zeros(len(sums))
+    effects[: len(labels)] = labels / labels.sum()
+    left = 1 - 2 * effects + float(share @ share)
     return max(float((sums * sums / left).sum()) / squares, 1 / n_labelled)
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from undercount.count.kernel.cluster_pairs import KINDS, ClusterPairs
+from undercount.count.kernel.cluster_pairs import N_KINDS, ClusterPairs
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.infer.clusters import FEWEST, Clusters
+from undercount.infer.clusters import MIN_CLUSTERS, Clusters
 from undercount.infer.mixture import MixtureDesign
 
 
@@ -61,7 +61,7 @@ class CountedClusters(Clusters):
         cells = (counts.positive, counts.unlabeled, counts.negative)
         rows = sum(float(cells[kind] @ part**2) for kind, part in enumerate(parts))
         squares = rows * labels[0] / max(labels[0] - 1, 1)
-        if self.n_labelled < FEWEST or squares <= 0:
+        if self.n_labelled < MIN_CLUSTERS or squares <= 0:
             return float(alike * labels[0])
         pairs = rows + float(middle @ self.held.pairs @ middle) - float(number @ middle**2)
         weighted = float(middle @ self.held.labelled_pairs @ middle) / labels[0]
@@ -75,7 +75,7 @@ class CountedClusters(Clusters):
         bins = len(self.held.edges)
         place = np.searchsorted(self.held.edges, counts.score, side="right") - 1
         cells = (counts.positive, counts.unlabeled, counts.negative)
-        middle, number = np.zeros((KINDS, bins)), np.zeros((KINDS, bins))
+        middle, number = np.zeros((N_KINDS, bins)), np.zeros((N_KINDS, bins))
         for kind, part in enumerate(parts):
             number[kind] = np.bincount(place, cells[kind], bins)
             sums = np.bincount(place, cells[kind] * part, bins)

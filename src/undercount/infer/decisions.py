@@ -22,10 +22,10 @@ from undercount.infer.shared_labels import over_share
 from undercount.metric_facts import FACTS
 from undercount.shares import Shares
 
-POINTS = (*metric_names(), "tpr", "fpr")
+DECISION_METRICS = (*metric_names(), "tpr", "fpr")
 COSTS = ("false_positive", "false_negative")
 # Draws of the labels, and the cells among which a threshold is searched in each.
-N_DRAWS, MOST_CELLS = 400, 2048
+N_DRAWS, MOST_CANDIDATE_CELLS = 400, 2048
 Costs: TypeAlias = Mapping[str, float]
 
 
@@ -92,25 +92,27 @@ class Goal:
     @classmethod
     def of(cls, metric: str, at_least: Mapping[str, float] | None, cost: Costs | None) -> "Goal":
         """Read what a user asked for."""
-        asked = {} if at_least is None else at_least
-        if not isinstance(asked, Mapping) or any(
-            math.isnan(real_number(v)) for v in asked.values()
+        conditions_given = {} if at_least is None else at_least
+        if not isinstance(conditions_given, Mapping) or any(
+            math.isnan(real_number(v)) for v in conditions_given.values()
         ):
             raise InputError(
                 f"at_least must say which metric may be how low, {{'precision': 0.6}} say; got "
                 f"{at_least!r}",
                 argument="at_least",
             )
-        conditions = tuple((name_metric(n, POINTS), float(v)) for n, v in asked.items())
+        conditions = tuple(
+            (name_metric(n, DECISION_METRICS), float(v)) for n, v in conditions_given.items()
+        )
         if cost is None:
-            return cls(name_metric(metric, POINTS), at_least=conditions)
+            return cls(name_metric(metric, DECISION_METRICS), at_least=conditions)
         weight, scale = cost_weight(cost)
         return cls("expected_cost", weight, scale, conditions)
 
     def value(self, points: RatePoint) -> FloatArray:
         """Return how good each point is: larger is better."""
-        found = self.scale * read_metric([points], self.metric, self.beta)[0]
-        return found if FACTS[self.metric].higher_is_better else -found
+        values = self.scale * read_metric([points], self.metric, self.beta)[0]
+        return values if FACTS[self.metric].higher_is_better else -values
 
     def choose(self, points: RatePoint) -> NDArray[np.intp]:
         """Return the place of the best point along the last axis; the first of equal ones."""
@@ -188,26 +190,26 @@ class ThresholdSearch:
         points = self._points(self.counts, self.shares)
         place = int(goal.choose(points))
         if place < 0:
-            wanted = " and ".join(
+            limits = " and ".join(
                 f"{name} >= {short_number(least)}" for name, least in goal.at_least
             )
             raise InputError(
-                f"no threshold reaches {wanted or 'a possible value'}; {self._reach(points, goal)}",
+                f"no threshold reaches {limits or 'a possible value'}; {self._reach(points, goal)}",
                 argument="at_least",
             )
         threshold = float(np.append(np.inf, self.counts.score)[place])
-        found = BestThreshold(
+        best_one = BestThreshold(
             threshold, float(points.tpr[place]), float(points.fpr[place]), float(points.prevalence)
         )
         if over is None and goal.metric == "expected_cost":
             values = goal.value(points)
             over = math.inf if values[0] >= values[-1] else -math.inf
         if over is None:
-            return found
-        there = goal.value(points)[[place, _place(self.counts, over)]]
-        if not np.isfinite(there).all():  # a ratio without end has no difference to another
-            return found
-        return replace(found, gain=self._gain(goal, threshold, over), over=over)
+            return best_one
+        pair = goal.value(points)[[place, _place(self.counts, over)]]
+        if not np.isfinite(pair).all():  # a ratio without end has no difference to another
+            return best_one
+        return replace(best_one, gain=self._gain(goal, threshold, over), over=over)
 
     def _reach(self, points: RatePoint, goal: Goal) -> str:
         best = {name: float(np.nanmax(points.metric(name)[1:])) for name, _ in goal.at_least}
@@ -228,9 +230,9 @@ class ThresholdSearch:
         counts, clusters = self.counts, math.inf
         if self.clusters is not None:
             counts, clusters = self._discounted(self.clusters, goal, threshold, over)
-        if len(counts.score) > MOST_CELLS:
-            counts = counts.coarsened(MOST_CELLS)
-        places = [_place(counts, each) for each in (threshold, over)]
+        if len(counts.score) > MOST_CANDIDATE_CELLS:
+            counts = counts.coarsened(MOST_CANDIDATE_CELLS)
+        places = [_place(counts, place) for place in (threshold, over)]
         points = self._points(counts, self.shares)
         values = goal.value(points)
         raw = float(values[places[0]] - values[places[1]])
@@ -264,8 +266,8 @@ class ThresholdSearch:
         counts = self.counts
         design = design_of(counts, self.shares, self.shares.sampling, self.target)
         best, other = (
-            cell_parts(counts, design, goal.metric, threshold=each, beta=goal.beta)
-            for each in (threshold, over)
+            cell_parts(counts, design, goal.metric, threshold=place, beta=goal.beta)
+            for place in (threshold, over)
         )
         parts = [one - another for one, another in zip(best, other, strict=True)]
         clustered = clusters.with_cell_parts(counts, design, parts)
@@ -279,8 +281,8 @@ class ThresholdSearch:
         rows = np.arange(len(chosen))
         seen, real = goal.value(drawn), goal.value(truth)
         errors = (seen[rows, chosen] - seen[:, over]) - (real[rows, chosen] - real[:, over])
-        found = errors[(chosen >= 0) & np.isfinite(errors)]
-        return found if len(found) else np.zeros(1)
+        finite = errors[(chosen >= 0) & np.isfinite(errors)]
+        return finite if len(finite) else np.zeros(1)
 
 
 def _small_sample_factor(rows: float, level: float) -> float:
@@ -373,11 +375,11 @@ def _smoothed(counts: ScoreCounts, design: MixtureDesign) -> FloatArray:
     reach = total / max(float(design.effective[LABELLED]), 1.0) ** (1 / 3)
     ends, places = np.cumsum(counts.positive), np.cumsum(rows)
     middle = ends - counts.positive / 2
-    held = counts.positive > 0
-    known = np.concatenate([[0.0], middle[held], [total]])
-    at = np.concatenate([[0.0], (places - rows / 2)[held], [places[-1]]])
+    labelled = counts.positive > 0
+    sums = np.concatenate([[0.0], middle[labelled], [total]])
+    at = np.concatenate([[0.0], (places - rows / 2)[labelled], [places[-1]]])
     low, high = np.maximum(middle - reach, 0.0), np.minimum(middle + reach, total)
-    span = np.maximum(np.interp(high, known, at) - np.interp(low, known, at), 1e-300)
+    span = np.maximum(np.interp(high, sums, at) - np.interp(low, sums, at), 1e-300)
     density = np.where(
         counts.positive >= reach,
         counts.positive / np.where(rows > 0, rows, 1.0),

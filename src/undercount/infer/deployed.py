@@ -26,12 +26,7 @@ from undercount.infer.area_gradients import (
 )
 from undercount.infer.clusters import Clusters
 from undercount.infer.estimate_metric import estimate_metric
-from undercount.infer.heads import (
-    HeadCounts,
-    RatePoint,
-    rate_slopes,
-    student_level,
-)
+from undercount.infer.heads import FlaggedCounts, RatePoint, rate_slopes, student_level
 from undercount.infer.mixture import MixtureDesign, design_of
 from undercount.infer.shared_labels import over_share
 from undercount.infer.threshold_intervals import combine, rate_limits
@@ -48,13 +43,13 @@ _ANY = "accuracy"  # a metric that needs everything: all sources of chance are l
 
 def read_deploy_prevalence(prevalence: object) -> float:
     """Return the prevalence elsewhere as a float."""
-    found = real_number(prevalence)
-    if not 0 < found < 1:
+    share = real_number(prevalence)
+    if not 0 < share < 1:
         raise InputError(
             f"{named('deploy_prevalence')} must be a share in (0, 1); got {prevalence!r}",
             argument="deploy_prevalence",
         )
-    return found
+    return share
 
 
 def at_cells(counts: ScoreCounts, value: Any, flagged: Any = None) -> FloatArray:
@@ -69,10 +64,12 @@ def cell_values(counts: ScoreCounts, threshold: float | None = None) -> CellValu
     return lambda value: at_cells(counts, value, flagged)
 
 
-def carried_rates(heads: HeadCounts, metric: str | Sequence[str], prevalence: float) -> Influence:
+def carried_rates(
+    heads: FlaggedCounts, metric: str | Sequence[str], prevalence: float
+) -> Influence:
     """Return what a flagged row adds to metrics of the same rates at another prevalence."""
-    there = replace(heads.smooth_point, prevalence=np.asarray(prevalence))
-    by_tpr, by_fpr, _ = rate_slopes(there, metric, 1.0)
+    carried = replace(heads.smooth_point, prevalence=np.asarray(prevalence))
+    by_tpr, by_fpr, _ = rate_slopes(carried, metric, 1.0)
     return Influence(0.0, by_tpr, negative=by_fpr)
 
 
@@ -185,13 +182,13 @@ class Deployment:
         """Return value, ends and standard error at shares that are known exactly."""
         shares, facts = shares.exact(), FACTS[metric]
         if metric in ("roc_auc", "lift_auc"):
-            found = self.ranked(shares)
-            numbers = np.array([found.value, found.low, found.high])
+            ranked = self.ranked(shares)
+            numbers = np.array([ranked.value, ranked.low, ranked.high])
             scale = 1.0
             if metric == "lift_auc":
                 scale = 1 - self.prevalence
                 numbers = self.prevalence / 2 + scale * numbers
-            return (*numbers.tolist(), scale * found.standard_error)
+            return (*numbers.tolist(), scale * ranked.standard_error)
         design = self.design(shares)
         if metric == "average_precision":
             return self._average_precision(design, shares)
@@ -227,7 +224,7 @@ class Deployment:
     def moves(self, design: MixtureDesign, metric: str, threshold: float | None = None) -> Spread:
         """Say how a metric there moves with the rows here; lift AUC as ROC AUC does."""
         if threshold is not None:
-            heads = HeadCounts.at(self.counts, design, threshold)
+            heads = FlaggedCounts.at(self.counts, design, threshold)
             rates = HeadRows(heads.smoothed.rates)
             return Spread(design, rates, carried_rates(heads, metric, self.prevalence))
         rows = cell_rows(self.counts)
@@ -238,13 +235,13 @@ class Deployment:
     def _at_threshold(
         self, design: MixtureDesign, metric: str, threshold: float
     ) -> tuple[float, float, float, float]:
-        heads = HeadCounts.at(self.counts, design, threshold)
+        heads = FlaggedCounts.at(self.counts, design, threshold)
         moves = self.moves(design, metric, threshold)
         level, effect = self.confidence_level, 1.0
         if not self.independent:
             drawn = self.with_effect(moves, cell_values(self.counts, threshold))
             level, effect = student_level(level, drawn.freedom), drawn.cluster_effect
-            heads = HeadCounts(heads.heads, drawn)
+            heads = FlaggedCounts(heads.heads, drawn)
         limits = rate_limits(heads, _ANY, confidence_level=level)
         points = [self._moved(point) for point in limits.points]
         middle, value, *ends = read_metric(points, metric, 1.0)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import stdtr, stdtrit
 
-from undercount.curve import ROUNDING, FloatArray
+from undercount.curve import NO_ROWS_ROUNDING, FloatArray
 from undercount.estimate import Estimate, round_outward
 from undercount.infer.deployed import SAME_RATES
 from undercount.infer.shared_labels import over_share
@@ -23,8 +23,8 @@ TARGET_OF: "dict[Question, Literal['population', 'dataset']]" = {
     "rows": "dataset",
 }
 # In the order of the table.
-AREAS = ("roc_auc", "lift_auc", "average_precision")
-POINTS = ("recall", "precision", "f1", "mcc", "accuracy")
+PAIRED_AREAS = ("roc_auc", "lift_auc", "average_precision")
+PAIRED_POINTS = ("recall", "precision", "f1", "mcc", "accuracy")
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Chance:
     def score(self, value: float) -> float:
         """Return the quantile at which an interval around a value ends at 0."""
         if self.error == 0:  # the same order of rows; areas of differently cut tables round
-            return 0.0 if abs(value) <= ROUNDING else abs(value) * math.inf
+            return 0.0 if abs(value) <= NO_ROWS_ROUNDING else abs(value) * math.inf
         ratio = value / self.error
         return abs(ratio if self.skewness is SYMMETRIC else self.skewness.score(ratio))
 

@@ -23,12 +23,7 @@ from undercount.estimate import Estimate, check_confidence_level
 from undercount.infer.area_gradients import read_max_fpr
 from undercount.infer.area_intervals import area_estimate
 from undercount.infer.clusters import Clusters
-from undercount.infer.heads import (
-    INTERVAL_KINDS,
-    IntervalKind,
-    student_level,
-    two_sided_z,
-)
+from undercount.infer.heads import INTERVAL_KINDS, IntervalKind, student_level, two_sided_z
 from undercount.infer.mixture import MixtureDesign, Target, design_of
 from undercount.infer.threshold_intervals import threshold_estimates
 from undercount.infer.variance import Found
@@ -350,12 +345,12 @@ def _range(counts: ScoreCounts, shares: Shares | None) -> list[Shares]:
         ends.append(np.linspace(span.low, span.high, _RANGE_POINTS) if wide else [middle])
     if len(ends[0]) * len(ends[1]) == 1:
         return []
-    made = []
+    estimates = []
     for share, purity in itertools.product(*ends):
         moved = max(float(shares.unlabeled_prevalence_at(counts, purity, share)), 0.0)
         if moved < purity:
-            made.append(shares.exact(moved, purity))
-    return made
+            estimates.append(shares.exact(moved, purity))
+    return estimates
 
 
 def _share_ends(facts: MetricFacts, shares: Shares | None, level: float) -> list[Shares]:
@@ -381,11 +376,11 @@ def _range_level(found: list[Found], level: float) -> float:
     metric's range can be missed by chance if the range is wide, and both if it is a point:
     Φ(c + width/error) - Φ(-c) = level.
     """
-    values = [each.value for each in found]
+    values = [estimate.value for estimate in found]
     width = max(values) - min(values) if np.isfinite(values).all() else math.inf
     z = two_sided_z(level)
     # Skew intervals count as symmetric ones of their length, the longest for all.
-    error = max(each.high - each.low for each in found) / (2 * z) if z > 0 else 0.0
+    error = max(estimate.high - estimate.low for estimate in found) / (2 * z) if z > 0 else 0.0
     if not np.isfinite(width) or not error > 0:
         return level
 

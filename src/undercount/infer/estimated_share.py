@@ -14,9 +14,9 @@ from undercount.curve import PARAMETRIC, metric_names
 from undercount.errors import collect_warnings
 from undercount.estimate import Estimate
 from undercount.infer.estimate_metric import estimate_metric
-from undercount.infer.heads import HeadCounts, wilson_share
+from undercount.infer.heads import FlaggedCounts, wilson_share
 from undercount.infer.mixture import LABELLED, Target, design_of, mixture_curve
-from undercount.infer.sensitivity import AREAS, metric_value
+from undercount.infer.sensitivity import SWEPT_AREAS, metric_value
 from undercount.infer.shared_labels import (
     NOT_SHARED,
     LabelPart,
@@ -29,7 +29,7 @@ from undercount.metric_facts import FACTS
 from undercount.shares import Shares
 
 # Shares, from the lower end of an interval to the estimate, at which the labels' chance is read.
-SHARES = 5
+READ_SHARES = 5
 
 
 def estimate_end_by_end(
@@ -68,9 +68,9 @@ def estimate_end_by_end(
     value = shares.unlabeled_prevalence
     exact = shares.with_unlabeled_prevalence(value)
     alone = shares.label_purity == 1 and not FACTS[metric].needs_prevalence
-    found = estimate_metric(counts, shares if alone else exact, metric, **options)
-    if span is None or "prevalence" not in found.needs or math.isnan(found.value):
-        return found
+    result = estimate_metric(counts, shares if alone else exact, metric, **options)
+    if span is None or "prevalence" not in result.needs or math.isnan(result.value):
+        return result
     sides = (
         exact.with_unlabeled_prevalence(min(span.low, value)),
         exact.with_unlabeled_prevalence(exact.clip(max(span.high, value))),
@@ -78,36 +78,38 @@ def estimate_end_by_end(
     middle, *moved = (_value(counts, each, metric, options) for each in (exact, *sides))
     z, heads = float(ndtri((1 + confidence_level) / 2)), None
     if threshold is not None and others.get("top") is None:
-        heads = HeadCounts.at(counts, design_of(counts, exact, exact.sampling, target), threshold)
+        heads = FlaggedCounts.at(
+            counts, design_of(counts, exact, exact.sampling, target), threshold
+        )
     if (heads and not leaves_room(heads, z)) or others.get("top") is not None:
-        places = np.linspace(sides[0].unlabeled_prevalence, value, SHARES)[:-1].tolist()
+        places = np.linspace(sides[0].unlabeled_prevalence, value, READ_SHARES)[:-1].tolist()
         below = [exact.with_unlabeled_prevalence(share) for share in places]
-        found = _widen(found, counts, below, metric, options)
+        result = _widen(result, counts, below, metric, options)
     # Areas are corrected for chance, which the curve's are not. A threshold metric that rates
     # outside [0, 1] had pulled back must not pull its ends along.
-    shift = found.value - middle if threshold is None else 0.0
+    shift = result.value - middle if threshold is None else 0.0
     ends = [end + shift for end in moved]
     both, cut = NOT_SHARED, (False, False)
     if label_part is not None and heads:
         both = SharedLabels.of(heads, metric, [label_part], z)
         cut = cut_sides([_raw_value(counts, each, metric, options) for each in sides], ends)
     low, high = (
-        end.item() for end in over_share(found.value, (found.low, found.high), ends, both, cut)
+        end.item() for end in over_share(result.value, (result.low, result.high), ends, both, cut)
     )
     half = abs(ends[1] - ends[0]) / 2
     least, most = FACTS[metric].range
     if heads and heads.design.counted and heads.design.pure:  # whatever the share
         least, most = map(float, certain_limits(heads, metric, others.get("beta", 1.0)))
     return replace(
-        found,
-        low=min(max(low, least), found.value),
-        high=max(min(high, most), found.value),
-        standard_error=both.reach(z * found.standard_error, half, cut=any(cut)).item() / z,
-        method=f"{found.method}, share end by end",
+        result,
+        low=min(max(low, least), result.value),
+        high=max(min(high, most), result.value),
+        standard_error=both.reach(z * result.standard_error, half, cut=any(cut)).item() / z,
+        method=f"{result.method}, share end by end",
     )
 
 
-def leaves_room(heads: HeadCounts, z: float) -> NDArray[np.bool_]:
+def leaves_room(heads: FlaggedCounts, z: float) -> NDArray[np.bool_]:
     """Whether labels may go either way by chance without a cell of the table going below 0.
 
     Wilson's limits for labels drawn from many positives are wider than those in use.
@@ -139,10 +141,10 @@ def _widen(
     no chance to one side; at a smaller share they have.
     """
     with collect_warnings():  # the estimate itself has warned
-        there = [estimate_metric(counts, each, metric, **options) for each in others]
-    known = [each for each in there if not math.isnan(each.value)]
-    below = max([found.value - found.low, *(each.value - each.low for each in known)])
-    above = max([found.high - found.value, *(each.high - each.value for each in known)])
+        moved_ones = [estimate_metric(counts, each, metric, **options) for each in others]
+    existing = [each for each in moved_ones if not math.isnan(each.value)]
+    below = max([found.value - found.low, *(each.value - each.low for each in existing)])
+    above = max([found.high - found.value, *(each.high - each.value for each in existing)])
     return replace(found, low=found.value - below, high=found.value + above)
 
 
@@ -150,7 +152,7 @@ def _value(counts: ScoreCounts, shares: Shares, metric: str, options: dict[str, 
     """Return a metric at a known share: of the curve, if the curve has it."""
     if metric == "average_precision":  # which moves as the plug-in value does
         return float(mixture_curve(counts.canonical, shares, clean=False).average_precision)
-    if metric in (*AREAS, *metric_names(), *PARAMETRIC, "tpr", "fpr"):
+    if metric in (*SWEPT_AREAS, *metric_names(), *PARAMETRIC, "tpr", "fpr"):
         place = {name: options[name] for name in ("top", "beta") if name in options}
         return metric_value(counts, shares, metric, options["threshold"], **place, capped=True)
     with collect_warnings():  # the estimate itself has warned

@@ -13,7 +13,7 @@ from undercount.curve import FloatArray
 from undercount.infer.mixture import LABELLED, NEGATIVE, UNLABELED
 
 # Rows looked at at once, which stay in the cache.
-BLOCK = 1 << 15
+FLAGGED_ROWS_PER_BLOCK = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -136,15 +136,15 @@ def weigh_flags(
     cuts: Sequence[Cut], scores: Sequence[KindScores], kind: int, weights: FloatArray
 ) -> FlagSums:
     """Add up the weights of the rows of a kind that models flag, each at its own cut."""
-    found = FlagSums(np.zeros(len(cuts)), np.zeros((len(cuts), len(cuts))))
+    sums = FlagSums(np.zeros(len(cuts)), np.zeros((len(cuts), len(cuts))))
     for *blocks, weight in _blocks([*(model.part(kind) for model in scores), weights]):
         flags = np.stack([cut.flag(block) for cut, block in zip(cuts, blocks, strict=True)])
         heavy = flags * weight
-        found.flagged[:] += heavy.sum(axis=1)
-        found.both[:] += heavy @ flags.T
-    return found
+        sums.flagged[:] += heavy.sum(axis=1)
+        sums.both[:] += heavy @ flags.T
+    return sums
 
 
 def _blocks(columns: Sequence[NDArray[Any]]) -> Iterator[list[NDArray[Any]]]:
-    for start in range(0, len(columns[0]), BLOCK):
-        yield [column[start : start + BLOCK] for column in columns]
+    for start in range(0, len(columns[0]), FLAGGED_ROWS_PER_BLOCK):
+        yield [column[start : start + FLAGGED_ROWS_PER_BLOCK] for column in columns]

@@ -24,7 +24,7 @@ _RELATIVE_STEP = 1e-4
 # So many labelled rows at one score tell how fast recall grows there.
 ENOUGH_TIED = 5
 # The counts at the threshold that was last asked for: metrics are read one by one.
-_LAST: "WeakKeyDictionary[ScoreCounts, tuple[float, HeadCounts]]" = WeakKeyDictionary()
+_LAST: "WeakKeyDictionary[ScoreCounts, tuple[float, FlaggedCounts]]" = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class TopRows(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class HeadCounts:
+class FlaggedCounts:
     """Hold the rows predicted positive at one threshold or many, and the design they come from.
 
     `heads` has shape (3, ...): labelled positive, unlabeled, labelled negative.
@@ -80,14 +80,14 @@ class HeadCounts:
     limits: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
-    def at(cls, counts: ScoreCounts, design: MixtureDesign, threshold: float) -> "HeadCounts":
+    def at(cls, counts: ScoreCounts, design: MixtureDesign, threshold: float) -> "FlaggedCounts":
         """Count the rows of each kind with at least a score; the last answer is kept."""
-        known = _LAST.get(counts)
-        if known is None or known[0] != threshold or known[1].design is not design:
+        cached = _LAST.get(counts)
+        if cached is None or cached[0] != threshold or cached[1].design is not design:
             positive, negative, unlabeled = counts.heads_at(threshold)
             heads = cls(np.array([positive, unlabeled, negative]), design)
-            _LAST[counts] = known = threshold, heads
-        return known[1]
+            _LAST[counts] = cached = threshold, heads
+        return cached[1]
 
     @cached_property
     def sizes(self) -> FloatArray:
@@ -100,13 +100,13 @@ class HeadCounts:
         sizes = self.sizes
         return np.divide(self.heads, sizes, out=np.zeros(sizes.shape), where=sizes > 0)
 
-    def at_rates(self, rates: FloatArray) -> "HeadCounts":
+    def at_rates(self, rates: FloatArray) -> "FlaggedCounts":
         """Return the same rows with other shares predicted positive."""
-        return HeadCounts(rates * self.sizes, self.design)
+        return FlaggedCounts(rates * self.sizes, self.design)
 
-    def with_sizes(self, sizes: FloatArray) -> "HeadCounts":
+    def with_sizes(self, sizes: FloatArray) -> "FlaggedCounts":
         """Return other numbers of rows with the same shares predicted positive."""
-        return HeadCounts(self.rates * sizes, replace(self.design, sizes=sizes))
+        return FlaggedCounts(self.rates * sizes, replace(self.design, sizes=sizes))
 
     @cached_property
     def point(self) -> RatePoint:
@@ -116,7 +116,7 @@ class HeadCounts:
         return RatePoint(tpr, fpr, mixing.prevalence, flagged)
 
     @cached_property
-    def smoothed(self) -> "HeadCounts":
+    def smoothed(self) -> "FlaggedCounts":
         """The counts half a row away from 0 and from all, where no rate is 0 or 1."""
         sizes, units = self.sizes, fit(self.design.units, self.heads)
         share = np.where(sizes > 0, (self.heads + _HALF_ROW * units) / (sizes + units), 0.0)
@@ -139,9 +139,9 @@ class HeadCounts:
 def top_rows(counts: ScoreCounts, top: float, *, apart: bool = False) -> float:
     """Return how many rows of the target the highest ones are; `top` below 1 is a share."""
     total = float(ranked_rows(counts, apart=apart).sum())
-    asked = real_number(top)
-    refuse_one_as_share(top)
-    rows = asked * total if asked < 1 else asked
+    size = real_number(top)
+    check_top_size(top)
+    rows = size * total if size < 1 else size
     if not 0 < rows <= total:
         kind = "unlabeled rows" if apart else "rows"
         raise InputError(
@@ -179,7 +179,7 @@ def check_last_cell(counts: ScoreCounts, last: int, taken: float) -> None:
         )
 
 
-def refuse_one_as_share(top: Any) -> None:
+def check_top_size(top: Any) -> None:
     """Refuse 1.0, which is one row where 0.99 is a share of them."""
     if isinstance(top, float | np.floating) and top == 1:
         raise InputError(
@@ -218,7 +218,7 @@ def top_parts(counts: ScoreCounts, top: float, *, apart: bool = False) -> FloatA
     return parts
 
 
-def top_heads(counts: ScoreCounts, design: MixtureDesign, top: float) -> HeadCounts:
+def top_heads(counts: ScoreCounts, design: MixtureDesign, top: float) -> FlaggedCounts:
     """Count the rows of each kind among so many of the highest scores.
 
     One row is one row, whatever it weighs; weights weigh what the rows add to the heads. Where the
@@ -250,7 +250,7 @@ def top_heads(counts: ScoreCounts, design: MixtureDesign, top: float) -> HeadCou
         _variance(ranked_share, taken),
         float(ranked[-1]) if counts.weighted else None,
     )
-    return HeadCounts(heads, replace(design, units=units), top_spread)
+    return FlaggedCounts(heads, replace(design, units=units), top_spread)
 
 
 def _variance(shares: tuple[float, float], taken: float) -> float:
@@ -277,14 +277,14 @@ def _recall_slope(counts: ScoreCounts, ranked: FloatArray, rows: float, last: in
     √n of them on either side, by their places among the ranked rows; if as many are tied with the
     last row, from those.
     """
-    held = counts.positive > 0
-    reach = max(math.ceil(math.sqrt(np.count_nonzero(held))), 1)
+    labelled = counts.positive > 0
+    reach = max(math.ceil(math.sqrt(np.count_nonzero(labelled))), 1)
     tied = float(ranked[last] - (ranked[last - 1] if last else 0.0))
     if counts.cell_rows[0][last] >= max(reach, ENOUGH_TIED):
         return float(counts.positive[last] / counts.n_positive * ranked[-1] / tied)
     # The middle of a cell is the place of its labelled rows.
-    places = (np.append(0.0, ranked[:-1]) + ranked)[held] / 2
-    recall = np.append(0.0, np.cumsum(counts.positive[held]) / counts.n_positive)
+    places = (np.append(0.0, ranked[:-1]) + ranked)[labelled] / 2
+    recall = np.append(0.0, np.cumsum(counts.positive[labelled]) / counts.n_positive)
     at = int(np.searchsorted(places, rows))
     low, high = max(at - reach, 0), min(at + reach, len(places))
     start = float(places[low]) if low else 0.0
@@ -300,7 +300,7 @@ def fit(weights: Any, like: FloatArray) -> Any:
     return array.reshape(array.shape + (1,) * (like.ndim - array.ndim))
 
 
-def head_spread(counts: HeadCounts, names: str | Sequence[str], beta: float = 1.0) -> Spread:
+def head_spread(counts: FlaggedCounts, names: str | Sequence[str], beta: float = 1.0) -> Spread:
     """Return variance and slopes of metrics by the delta method, half a row from the edges."""
     by_tpr, by_fpr, by_prevalence = rate_slopes(counts.smooth_point, names, beta)
     influence = Influence(0.0, positive=by_tpr, negative=by_fpr, prevalence=by_prevalence)
@@ -413,7 +413,7 @@ def hits_interval(
 
 
 def pool_hits(
-    counts: HeadCounts, confidence_level: float, kind: IntervalKind
+    counts: FlaggedCounts, confidence_level: float, kind: IntervalKind
 ) -> tuple[FloatArray, FloatArray]:
     """Limits of the number of hits in the pool of positives that the labelled were drawn from.
 
@@ -436,7 +436,7 @@ def pool_hits(
 
 
 def dataset_recall(
-    counts: HeadCounts, confidence_level: float, kind: IntervalKind
+    counts: FlaggedCounts, confidence_level: float, kind: IntervalKind
 ) -> tuple[FloatArray, FloatArray]:
     """Limits of the recall of these rows, of which the labelled positives are a sample."""
     design = counts.design

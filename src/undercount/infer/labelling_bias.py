@@ -26,7 +26,7 @@ from undercount.errors import InputError, named, read_threshold, real_number
 from undercount.estimate import Interval, check_confidence_level
 from undercount.infer.area_gradients import cell_rows
 from undercount.infer.area_intervals import area_estimate, skewed_interval, third_moments
-from undercount.infer.heads import HeadCounts, RatePoint, finite_size, two_sided_z
+from undercount.infer.heads import FlaggedCounts, RatePoint, finite_size, two_sided_z
 from undercount.infer.mixture import LABELLED, MixtureDesign, Target, design_of
 from undercount.infer.threshold_intervals import (
     NO_ERRORS,
@@ -47,7 +47,7 @@ Ends: TypeAlias = tuple[float, float]
 BIASED_AREAS = ("roc_auc", "lift_auc")
 LARGEST_ODDS_RATIO = 1000.0
 _LARGEST_BIAS = 1e100  # its square is a number still
-_HALVINGS = 60  # of [0, 1], down to rounding
+_UNIT_HALVINGS = 60  # of [0, 1], down to rounding
 _FEWEST = 2  # rows that have no skewness
 
 
@@ -164,7 +164,9 @@ def bias_ends(
             )
         bound = _AreaBias(counts, design, metric, level)
     elif metric in metric_names() and threshold is not None:
-        bound = _PointBias(HeadCounts.at(counts, design, read_threshold(threshold)), metric, level)
+        bound = _PointBias(
+            FlaggedCounts.at(counts, design, read_threshold(threshold)), metric, level
+        )
     else:
         raise InputError(
             "bias of labelling is followed for roc_auc, lift_auc and metrics at a threshold; "
@@ -176,15 +178,15 @@ def bias_ends(
             raise InputError(
                 f"odds_ratio must be at least 1, and at most {_LARGEST_BIAS:g}; got {odds_ratio!r}"
             )
-        found, plain = bound.ends(odds_ratio), bound.plain
+        bounds, plain = bound.ends(odds_ratio), bound.plain
         if level == 0:
-            return min(found), max(found)
+            return min(bounds), max(bounds)
         if math.isnan(plain.value):
             return math.nan, math.nan
         if odds_ratio == 1:
             return plain.low, plain.high
         # Where the shares do not fit, what is possible may lie inside the interval; NaN: nowhere.
-        low, high = float(np.fmin(plain.low, min(found))), float(np.fmax(plain.high, max(found)))
+        low, high = float(np.fmin(plain.low, min(bounds))), float(np.fmax(plain.high, max(bounds)))
         return low, high
 
     return ends
@@ -224,7 +226,7 @@ def least_rate(
     if z == 0 or not math.isfinite(trials):
         return rate
     low, high = 0.0, rate
-    for _ in range(_HALVINGS):
+    for _ in range(_UNIT_HALVINGS):
         middle = (low + high) / 2
         heavier = (middle + odds_ratio * (1 - middle)) ** 2 / odds_ratio
         size = trials * (1 - labelled_share + labelled_share * heavier)
@@ -250,7 +252,7 @@ def _hidden(design: MixtureDesign) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class _BiasedHeads(HeadCounts):
+class _BiasedHeads(FlaggedCounts):
     """Rows predicted positive, and how much likelier flagged positives were labelled, by odds."""
 
     odds_ratio: float = 1.0
@@ -276,15 +278,15 @@ class _BiasedHeads(HeadCounts):
 class _PointBias:
     """A metric at a threshold; every one moves one way with the recall of the hidden positives."""
 
-    heads: HeadCounts
+    heads: FlaggedCounts
     name: str
     level: float
 
     @cached_property
     def plain(self) -> Found:
         """The estimate without bias."""
-        found = threshold_interval(self.heads, self.name, confidence_level=self.level)
-        value, low, high = (float(part) for part in found)
+        interval = threshold_interval(self.heads, self.name, confidence_level=self.level)
+        value, low, high = (float(part) for part in interval)
         return Found(value, min(low, value), max(high, value), math.nan, "")
 
     def ends(self, odds_ratio: float) -> Ends:
@@ -363,15 +365,15 @@ class _PointBias:
                 fitting = np.minimum(1.0, most / (hits + misses))
             return table_rates(hits * fitting, (hits + misses) * fitting, flagged, total)
 
-        found = [labelled / chance for labelled, chance in zip(seen, chances, strict=True)]
+        sums = [labelled / chance for labelled, chance in zip(seen, chances, strict=True)]
         limits = [
             number_limits(labelled, chance, z, design)
             for labelled, chance in zip(seen, chances, strict=True)
         ]
         return [
-            point(*found),
-            *(point(end, found[1]) for end in limits[0]),
-            *(point(found[0], end) for end in limits[1]),
+            point(*sums),
+            *(point(end, sums[1]) for end in limits[0]),
+            *(point(sums[0], end) for end in limits[1]),
         ]
 
     def _impure_points(self, odds_ratio: float) -> list[RatePoint]:
@@ -409,7 +411,7 @@ class _AreaBias:
         """The estimate without bias."""
         if self.level == 0:
             return Found(math.nan, math.nan, math.nan, math.nan, "")
-        found = area_estimate(
+        interval = area_estimate(
             self.counts,
             self.design,
             self.name,
@@ -417,8 +419,8 @@ class _AreaBias:
             confidence_level=self.level,
             errors=NO_ERRORS,
         )
-        low, high = min(found.low, found.value), max(found.high, found.value)
-        return replace(found, low=low, high=high)
+        low, high = min(interval.low, interval.value), max(interval.high, interval.value)
+        return replace(interval, low=low, high=high)
 
     @cached_property
     def position(self) -> FloatArray:

@@ -27,8 +27,8 @@ from undercount.metric_facts import FACTS
 # Areas that are sums over pairs of rows: read where cells may have fewer positives than none.
 SUMS_OVER_PAIRS = ("roc_auc", "lift_auc")
 # Relative step of central differences.
-_STEP = 1e-5
-_ROUNDING = 1e-8
+_CELL_STEP = 1e-5
+_SLOPE_ROUNDING = 1e-8
 # How far rounding may put a derivative off, as a part of the largest one: of a formula, and of sums
 # over ranks.
 _EXACT, _SUMMED = 1e-12, 1e-10
@@ -42,7 +42,7 @@ _COUNTED: dict[str, Callable[[float], tuple[float, ...]]] = {
     "expected_cost": lambda weight: (0, weight, 1 - weight, 0),
     "net_benefit": lambda exchange: (1, -exchange, 0, 0),
 }
-_NOTHING = 1e-12  # of the rows: where all are positive, negatives still have a distribution
+_NO_NEGATIVES = 1e-12  # of the rows: where all are positive, negatives still have a distribution
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ def mass_gradient(
     if prevalence is not None:
         there = carried_masses(positive, everyone, prevalence)
         place: dict[str, Any] = {"threshold": threshold, "beta": beta, "max_fpr": max_fpr}
-        found = mass_gradient(counts, *there, name, **place)
-        return _carried_back(found, positive, everyone, prevalence)
+        areas = mass_gradient(counts, *there, name, **place)
+        return _carried_back(areas, positive, everyone, prevalence)
     if name == "prevalence":
         rows, ones = float(everyone.sum()), np.ones(len(everyone))
         share = positive.sum(axis=-1) / rows
@@ -160,11 +160,11 @@ def metric_values(
     if name == "partial_roc_auc":
         rows = positive.reshape(-1, positive.shape[-1])
         beside = np.broadcast_to(everyone, positive.shape).reshape(rows.shape)
-        found = [
+        values = [
             partial_roc_auc(_masses(row, other), read_max_fpr(max_fpr)).value
             for row, other in zip(rows, beside, strict=True)
         ]
-        return np.array(found).reshape(positive.shape[:-1])
+        return np.array(values).reshape(positive.shape[:-1])
     if name == "average_precision":
         return np.asarray(_mean_precision(_masses(positive, everyone))[0])
     if FACTS[name].family != "threshold":
@@ -209,7 +209,7 @@ def _totals(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the numbers of all rows, of positives and of negatives, in one column each."""
     rows, total = everyone.sum(axis=-1, keepdims=True), positive.sum(axis=-1, keepdims=True)
-    return rows, total, np.maximum(rows - total, _NOTHING * rows)
+    return rows, total, np.maximum(rows - total, _NO_NEGATIVES * rows)
 
 
 def _flagged(
@@ -235,13 +235,13 @@ def _area(
     """Turn derivatives towards distributions into derivatives by masses."""
     rows, total, others = _totals(positive, everyone)
     mass = _masses(positive, everyone)
-    found = _influence(counts, mass, name, max_fpr)
-    everywhere = _centred(found.everyone, mass.everyone) / rows
-    share, rate = total / rows, np.asarray(found.prevalence)[..., None]
-    by_positive = _centred(found.positive, mass.positive) / total + everywhere
-    by_negative = _centred(found.negative, mass.negative) / others + everywhere
+    area = _influence(counts, mass, name, max_fpr)
+    everywhere = _centred(area.everyone, mass.everyone) / rows
+    share, rate = total / rows, np.asarray(area.prevalence)[..., None]
+    by_positive = _centred(area.positive, mass.positive) / total + everywhere
+    by_negative = _centred(area.negative, mass.negative) / others + everywhere
     slopes = by_positive + rate * (1 - share) / rows, by_negative - rate * share / rows
-    return MassGradient(found.value, *slopes, _SUMMED * _largest(np.array(slopes), (0, -1)))
+    return MassGradient(area.value, *slopes, _SUMMED * _largest(np.array(slopes), (0, -1)))
 
 
 def _influence(counts: ScoreCounts, mass: Recovered, name: str, max_fpr: float | None) -> Influence:
@@ -323,7 +323,7 @@ def _slopes(table: FloatArray, name: str, beta: float) -> tuple[FloatArray, Floa
         slopes = np.subtract.outer(counts, counts @ table / rows) / rows
         return slopes, _EXACT * _largest(slopes, 0)
     # Positives may be none, or fewer, by the chance of the draw: a step must still be felt.
-    step = _STEP * np.maximum(np.minimum(total, rows - total), _STEP * rows)
+    step = _CELL_STEP * np.maximum(np.minimum(total, rows - total), _CELL_STEP * rows)
     # Where a cell is empty the slope is that on the side where tables exist.
     inside = np.maximum(table, step)
     steps = np.multiply.outer(np.eye(4)[:, :, None] * np.array([1.0, -1.0]), step)
@@ -336,7 +336,7 @@ def _slopes(table: FloatArray, name: str, beta: float) -> tuple[FloatArray, Floa
     slopes = np.nan_to_num(slopes, posinf=0.0, neginf=0.0)
     # A part of the table that is not in the metric moves it by rounding alone, which would leave a
     # variance of 1e-24 where every flagged row was looked at.
-    slopes = np.where(np.abs(slopes) < _ROUNDING * np.abs(slopes).max(axis=0), 0.0, slopes)
+    slopes = np.where(np.abs(slopes) < _SLOPE_ROUNDING * np.abs(slopes).max(axis=0), 0.0, slopes)
     off = _ULPS * np.finfo(float).eps * _largest(ends, (0, 1)) / np.asarray(step)[..., None]
     return slopes, off + _SUMMED * _largest(slopes, 0)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from undercount.errors import check_choice, read_threshold
-from undercount.infer.sensitivity import AREAS
+from undercount.infer.sensitivity import SWEPT_AREAS
 from undercount.metric_facts import FACTS
 
 
@@ -56,4 +56,4 @@ class MetricAt:
     @property
     def is_area(self) -> bool:
         """Whether it is an area of the whole curve, which no threshold changes."""
-        return self.metric in AREAS
+        return self.metric in SWEPT_AREAS

@@ -10,12 +10,12 @@ import numpy as np
 from undercount.counts import ScoreCounts
 from undercount.curve import metric_names
 from undercount.errors import InputError, check_choice, named
-from undercount.infer.sensitivity import AREAS
+from undercount.infer.sensitivity import SWEPT_AREAS
 from undercount.metric_facts import FACTS
 
 # Every metric that an evaluation can estimate from its counts, at a threshold or on the curve.
-KNOWN = (*AREAS, *metric_names(), "fpr")
-ALIASES = {
+KNOWN = (*SWEPT_AREAS, *metric_names(), "fpr")
+METRIC_BY_ALIAS = {
     "auc": "roc_auc",
     "auroc": "roc_auc",
     "ap": "average_precision",
@@ -31,10 +31,10 @@ ALIASES = {
     "youden": "informedness",
 }
 # Digits of a threshold at least, and those that tell any two numbers apart.
-SHORT_DIGITS, ALL_DIGITS = 4, 17
+SHORT_NAME_DIGITS, ALL_DIGITS = 4, 17
 # A number of rows with commas between its thousands; any other comma may be a decimal point.
 GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(,\d{3})+(?![\d.,%])")
-PATTERN = re.compile(
+METRIC_PATTERN = re.compile(
     r"\s*(?:(?P<model>.+)\.)?(?P<metric>[A-Za-z][A-Za-z0-9_ -]*?)\s*"
     r"(?:@\s*(?:top\s*(?P<top>[^\s]+)|(?P<threshold>[^\s]+)))?\s*"
 )
@@ -70,9 +70,9 @@ class MetricName:
     @property
     def placed(self) -> bool:
         """Whether it was said where the metric is read, or the whole curve is enough."""
-        return self.metric in AREAS or self.threshold is not None or self.top is not None
+        return self.metric in SWEPT_AREAS or self.threshold is not None or self.top is not None
 
-    def refuse_elsewhere(self, known: Sequence[str]) -> None:
+    def check_top_metric(self, known: Sequence[str]) -> None:
         """Refuse a metric that is not read of the highest rows without a threshold."""
         if self.metric not in known:
             raise InputError(
@@ -114,14 +114,14 @@ def short_threshold(threshold: float, counts: ScoreCounts) -> float:
     """
     if float(f"{threshold:g}") == threshold:
         return threshold
-    held = counts.positive + counts.negative + counts.unlabeled > 0  # some cells are mere knots
-    flagged = held & (counts.score >= threshold)
-    below = held & (counts.score < threshold)
+    filled = counts.positive + counts.negative + counts.unlabeled > 0  # some cells are mere knots
+    flagged = filled & (counts.score >= threshold)
+    below = filled & (counts.score < threshold)
     most = counts.score[flagged].min(initial=math.inf)
     least = counts.score[below].max(initial=-math.inf)
     if counts.merged[below & (counts.score == least)].any():
         least = np.nextafter(threshold, -math.inf)  # rows of that cell may score more than it says
-    for digits in range(SHORT_DIGITS, ALL_DIGITS):
+    for digits in range(SHORT_NAME_DIGITS, ALL_DIGITS):
         short = float(f"{threshold:.{digits}g}")
         if least < short <= most:
             return short
@@ -193,12 +193,12 @@ def read_top(text: str) -> float:
 def read_number(part: str, text: str) -> float:
     """Read a number or a percentage out of a text, which the message repeats."""
     try:
-        found = _number(part)
+        value = _number(part)
     except ValueError:
-        found = math.nan
-    if not math.isfinite(found):
+        value = math.nan
+    if not math.isfinite(value):
         raise InputError(f"{part!r} is not a number in {text!r}")
-    return found
+    return value
 
 
 def _number(part: str) -> float:
@@ -220,15 +220,15 @@ def name_metric(text: str, known: Sequence[str] = KNOWN) -> str:
     ('roc_auc', 'recall')
     """
     key = re.sub(r"[ _-]+", "_", text.strip().lower()) if isinstance(text, str) else ""
-    found = ALIASES.get(key, key)
-    if found not in known:
+    metric = METRIC_BY_ALIAS.get(key, key)
+    if metric not in known:
         check_choice("metric", text.strip() if isinstance(text, str) else text, known)
-    return found
+    return metric
 
 
 def parse_metric(text: str) -> MetricName:
     """Read a metric by any of its names, in any case, with where it is read if that is said."""
-    match = PATTERN.fullmatch(text) if isinstance(text, str) else None
+    match = METRIC_PATTERN.fullmatch(text) if isinstance(text, str) else None
     if match is None:
         raise InputError(f"a metric reads like 'precision@0.7' or 'roc_auc'; got {text!r}")
     metric = name_metric(match["metric"])
@@ -240,6 +240,6 @@ def parse_metric(text: str) -> MetricName:
             f"rows with a score of at least {threshold:g}, @top {match['threshold']} for the "
             f"highest {match['threshold']} of the rows"
         )
-    if metric in AREAS and (threshold is not None or top is not None):
+    if metric in SWEPT_AREAS and (threshold is not None or top is not None):
         raise InputError(f"{FACTS[metric].title} takes no threshold; got {text!r}")
     return MetricName(metric, threshold, top, match["model"])

@@ -25,11 +25,11 @@ from undercount.shares import Target as Target  # noqa: PLC0414 - this module is
 
 Monotone: TypeAlias = Literal["cummax", "isotonic", "hull"]
 LABELLED, UNLABELED, NEGATIVE = 0, 1, 2
-KINDS = (LABELLED, UNLABELED, NEGATIVE)
+ROW_KINDS = (LABELLED, UNLABELED, NEGATIVE)
 # Rates within this of [0, 1] are rounding, not misfit.
-TOLERANCE = 1e-9
+RATE_TOLERANCE = 1e-9
 # A value this many standard errors outside its range is a misfit, not the chance of the sample.
-CHANCE = 5.0
+MISFIT_ERRORS = 5.0
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,10 @@ class Mixing:
         fpr = beta * unlabeled
         fpr -= alpha * labelled
         fpr /= beta - alpha
-        known = self.negative[NEGATIVE]
-        if known != 0:
-            fpr *= 1 - known
-            fpr += known * negative
+        negatives = self.negative[NEGATIVE]
+        if negatives != 0:
+            fpr *= 1 - negatives
+            fpr += negatives * negative
         return tpr, fpr
 
     def exact_rates(self, labelled: Any, unlabeled: Any, negative: Any) -> tuple[Any, Any, Any]:
@@ -180,15 +180,15 @@ def mixture_curve(
     0.9028
     """
     counts.require("positive", "unlabeled")
-    known = isinstance(monotone, str) and monotone in ("cummax", "isotonic", "hull")
-    if monotone is not None and not (clean and known):
+    named_form = isinstance(monotone, str) and monotone in ("cummax", "isotonic", "hull")
+    if monotone is not None and not (clean and named_form):
         raise InputError(
             "monotone must be 'cummax', 'isotonic', 'hull' or None, and needs clean=True; "
             f"got {monotone!r} with clean={clean}"
         )
     points = _recovered(counts, _mixing_of(counts, shares), clean=clean)
     if clean:
-        _refuse_misfit(counts, shares, points.area)
+        _check_area_possible(counts, shares, points.area)
         return _cleaned(counts, points, monotone)
     threshold = np.append(np.inf, counts.score)
     merged = np.append(False, counts.merged) if counts.compact else None
@@ -257,7 +257,7 @@ def _leave_square(tpr: FloatArray, fpr: FloatArray) -> bool:
 def _inside(tpr: FloatArray, fpr: FloatArray, *, last: bool) -> NDArray[np.bool_]:
     """Return which points are inside the unit square, but for rounding, or the last of all."""
     low, high = np.minimum(tpr, fpr), np.maximum(tpr, fpr)
-    inside: NDArray[np.bool_] = (low >= -TOLERANCE) & (high <= 1 + TOLERANCE)
+    inside: NDArray[np.bool_] = (low >= -RATE_TOLERANCE) & (high <= 1 + RATE_TOLERANCE)
     inside[-1] |= last
     return inside
 
@@ -315,7 +315,7 @@ def recovered_rates(
     return mixing.rates(labelled_rate, unlabeled_rate, 0.0)
 
 
-def _refuse_misfit(counts: ScoreCounts, shares: Shares, area: float) -> None:
+def _check_area_possible(counts: ScoreCounts, shares: Shares, area: float) -> None:
     """Raise if eq. 4 leaves [0, 1] by more than the chance of the sample explains.
 
     `area` is that of labelled against unlabeled rows.
@@ -323,8 +323,8 @@ def _refuse_misfit(counts: ScoreCounts, shares: Shares, area: float) -> None:
     gap = shares.label_purity - shares.unlabeled_prevalence
     fewest = min(counts.effective_size("positive"), counts.effective_size("unlabeled"))
     # No AUC has a larger variance than AUC (1 - AUC)/min(n); at the limit it is (1 ± gap)/2.
-    chance = CHANCE * np.sqrt((1 - gap**2) / 4 / fewest)
-    if abs(area - 0.5) > gap / 2 + chance + TOLERANCE:
+    chance = MISFIT_ERRORS * np.sqrt((1 - gap**2) / 4 / fewest)
+    if abs(area - 0.5) > gap / 2 + chance + RATE_TOLERANCE:
         raise InputError(misfit_words(counts, area, 0.5 + (area - 0.5) / gap, shares))
 
 
@@ -424,7 +424,7 @@ class Misfit:
             f"{quantity} would be {self.value:.4g} at {named(given)} "
             f"{value:.6g}{within} and {named('purity')} {shares.label_purity:.6g}"
         )
-        if self.refused and self.errors > CHANCE:
+        if self.refused and self.errors > MISFIT_ERRORS:
             hint = largest_words(counts, shares, self.find_largest())
             raise InputError(
                 f"{what}, {self.errors:.1f} standard errors outside its range, so the shares do "
@@ -478,7 +478,7 @@ Source: TypeAlias = Literal[
 ]
 # Step of the complex-step derivative, exact to rounding however small; relative to all rows, whose
 # weights may be of any size.
-_STEP = 1e-30
+_COMPLEX_STEP = 1e-30
 # The designs that were last asked for, since a dozen metrics of one table are read one by one, of
 # these rows and of their population by turns.
 _LAST: "WeakKeyDictionary[ScoreCounts, tuple[tuple[Any, MixtureDesign], ...]]"
@@ -534,7 +534,7 @@ class MixtureDesign:
                 "label_frequency": pure / positives,
             }[self.given]
         sizes, units = (
-            np.repeat(each[:, None], len(share), 1) for each in (self.sizes, self.units)
+            np.repeat(column[:, None], len(share), 1) for column in (self.sizes, self.units)
         )
         return replace(self, sizes=sizes, units=units, value=value)
 
@@ -629,8 +629,8 @@ class MixtureDesign:
     def size_slopes(self) -> list[Mixing]:
         """Derivatives of the weights by each of the three sizes; every pair of models asks."""
         slopes = []
-        step = _STEP * self.sizes.sum(axis=0)
-        for kind in KINDS:
+        step = _COMPLEX_STEP * self.sizes.sum(axis=0)
+        for kind in ROW_KINDS:
             sizes = self.sizes.astype(complex)
             sizes[kind] += 1j * step
             mixed = mix(sizes, self.given, self.value, self.label_purity, self.sampling)
@@ -639,17 +639,17 @@ class MixtureDesign:
 
     def share_slope(self) -> Mixing:
         """Return derivatives of the weights by the share of positives among the unlabeled rows."""
-        share = self.mixing.unlabeled_prevalence + 1j * _STEP
+        share = self.mixing.unlabeled_prevalence + 1j * _COMPLEX_STEP
         mixed = mix(self.sizes, "unlabeled_prevalence", share, self.label_purity, self.sampling)
         return _imaginary(mixed)
 
     def purity_slope(self) -> Mixing:
         """Return derivatives of the weights by the purity, the given share held fast."""
-        purity = self.label_purity + 1j * _STEP
+        purity = self.label_purity + 1j * _COMPLEX_STEP
         return _imaginary(mix(self.sizes, self.given, self.value, purity, self.sampling))
 
 
-def _imaginary(mixing: Mixing, step: FloatArray | float = _STEP) -> Mixing:
+def _imaginary(mixing: Mixing, step: FloatArray | float = _COMPLEX_STEP) -> Mixing:
     return Mixing(*(np.imag(part) / step for part in vars(mixing).values()))
 
 
@@ -662,13 +662,13 @@ def design_of(
     counts: ScoreCounts, shares: Shares | None, sampling: Sampling, target: Target
 ) -> MixtureDesign:
     """Return the design of counted rows; without shares the labels are pure."""
-    asked = shares, sampling, target
-    known = _LAST.get(counts, ())
-    for before, design in known:
-        if before == asked:
+    question = shares, sampling, target
+    cached = _LAST.get(counts, ())
+    for before, design in cached:
+        if before == question:
             return design
-    design = _design_of(counts, *asked)
-    _LAST[counts] = ((asked, design), *known[: KEPT - 1])
+    design = _design_of(counts, *question)
+    _LAST[counts] = ((question, design), *cached[: KEPT - 1])
     return design
 
 
@@ -693,15 +693,15 @@ def stack_designs(
 ) -> MixtureDesign:
     """Return one design for many tables of like shares: sizes of shape (3, tables) and values."""
     sizes, units = _sizes_and_units(counts)
-    value = np.array([_given_value(*each) for each in zip(counts, shares, strict=True)])
+    value = np.array([_given_value(*pair) for pair in zip(counts, shares, strict=True)])
     like = shares[0]
     return MixtureDesign(sizes, units, like.given, value, like.label_purity, like.sampling, target)
 
 
 def _sizes_and_units(counts: Sequence[ScoreCounts]) -> tuple[FloatArray, FloatArray]:
     """Return the rows of each kind and the weight of one, a column a table."""
-    sizes = np.array([kind_sizes(each) for each in counts]).T
-    squares = np.array([each.squared_weight for each in counts]).T[[0, 2, 1]]
+    sizes = np.array([kind_sizes(table) for table in counts]).T
+    squares = np.array([table.squared_weight for table in counts]).T[[0, 2, 1]]
     return sizes, np.where(sizes > 0, squares / np.where(sizes > 0, sizes, 1.0), 1.0)
 
 

@@ -21,42 +21,36 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.infer import area_gradients as areas
 from undercount.infer.deployed import carried_precision, carried_rates, lift_scale
-from undercount.infer.difference import POINTS
+from undercount.infer.difference import PAIRED_POINTS
 from undercount.infer.flagged_rows import (
-    BLOCK,
+    FLAGGED_ROWS_PER_BLOCK,
     Cut,
     FlagSums,
     KindScores,
     count_flags,
     weigh_flags,
 )
-from undercount.infer.heads import HeadCounts, head_spread
-from undercount.infer.mixture import KINDS, LABELLED, MixtureDesign
+from undercount.infer.heads import FlaggedCounts, head_spread
+from undercount.infer.mixture import LABELLED, ROW_KINDS, MixtureDesign
 from undercount.infer.paired_precision import (
-    FEWEST,
+    MIN_JACKKNIFE_LABELS,
     Jackknife,
     jackknife_error,
     jackknife_skewness,
 )
 from undercount.infer.skewness import SYMMETRIC, Skewness
-from undercount.infer.variance import (
-    CellRows,
-    Influence,
-    Spread,
-    row_weights,
-    score_link,
-)
+from undercount.infer.variance import CellRows, Influence, Spread, row_weights, score_link
 
 # Rows are looked up block by block, model after model, so that a model's tables stay in the cache.
 # Products are added up for so many rows at once that these stay there themselves, and are below
 # the size at which matrices are multiplied in threads.
-CHUNK = 1 << 11
+PAIRED_ROWS_PER_CHUNK = 1 << 11
 # Rows added to each of the four ways in which two models may flag a row (Agresti and Min 2005):
 # with few labels none may tell the models apart, which is no proof that none would.
 HALF_ROW = 0.5
 # Models that differ by less than this part of their variances are looked at row by row: sums of
 # products know no more digits.
-ALIKE = 1e-9
+LEAST_RELATIVE_VARIANCE = 1e-9
 # A difference that varies less than this, over the models' own variances, is read in all cells.
 SIMILAR = 0.05
 
@@ -92,7 +86,7 @@ class ModelRows:
     @cached_property
     def kinds(self) -> list[int]:
         """The kinds of which there are rows."""
-        return [kind for kind in KINDS if self.design.sizes[kind] > 0]
+        return [kind for kind in ROW_KINDS if self.design.sizes[kind] > 0]
 
     @cached_property
     def cells(self) -> CellRows:
@@ -102,14 +96,14 @@ class ModelRows:
     @cached_property
     def heads(self) -> FloatArray:
         """How many rows of each kind are predicted positive; shape (cuts, kinds)."""
-        return np.array([self._heads_of(cut) for cut in self.cuts]).reshape(-1, len(KINDS))
+        return np.array([self._heads_of(cut) for cut in self.cuts]).reshape(-1, len(ROW_KINDS))
 
     def _heads_of(self, cut: Cut) -> FloatArray:
         if self.weights is not None:
-            parts = zip(KINDS, self.weights, strict=True)
+            parts = zip(ROW_KINDS, self.weights, strict=True)
             return np.array([weight @ cut.flag(self.scores.part(kind)) for kind, weight in parts])
-        found = [count_flags([cut], [self.scores], kind).flagged[0] for kind in KINDS]
-        return np.array(found)
+        flagged = [count_flags([cut], [self.scores], kind).flagged[0] for kind in ROW_KINDS]
+        return np.array(flagged)
 
     @property
     def thinned(self) -> "ModelRows":
@@ -141,20 +135,20 @@ class ModelRows:
         mass = areas.recovered(self.cells, self.design.mixing)
         own = row_weights(self.counts.positive, self.counts.squared_weight[0])
         own = np.where(own > 0, own, float(self.design.units[LABELLED]))
-        found = _average_precision(mass, self.design, own)
+        precisions = _average_precision(mass, self.design, own)
         design = self.design
         if design.pure or design.target != "population" or design.sampling != "case-control":
-            return found
+            return precisions
         # Labels drawn apart may stand above nearly every row of the target, where one row more
         # would seem to move everything; counted by pairs each is a row beside them. Half-way
         # standard errors are 1.2 times the spread (1.4 without pairs).
         value = areas.unbiased_average_precision(self.counts, design)
         pairs = areas.pairwise_precision(self.counts, design, value)
         return replace(
-            found,
-            positive=(found.positive + pairs.positive) / 2,
-            everyone=(found.everyone + pairs.everyone) / 2,
-            prevalence=(found.prevalence + pairs.prevalence) / 2,
+            precisions,
+            positive=(precisions.positive + pairs.positive) / 2,
+            everyone=(precisions.everyone + pairs.everyone) / 2,
+            prevalence=(precisions.prevalence + pairs.prevalence) / 2,
         )
 
     @cached_property
@@ -170,7 +164,7 @@ class ModelRows:
         """
         rates = self.middle_rates
         if self.by_jackknife:
-            known = self.counts.n_positive >= FEWEST
+            known = self.counts.n_positive >= MIN_JACKKNIFE_LABELS
             without = self.left_out.without if known else []
             found = [without[kind] if kind < len(without) else np.zeros(len(rates[0]))]
         else:
@@ -222,10 +216,10 @@ class SharedRows:
     @cached_property
     def means(self) -> FloatArray:
         """Means of the functions among the rows of each kind; shape (kinds, models, functions)."""
-        found = np.zeros((len(KINDS), len(self.models), self.functions))
+        means = np.zeros((len(ROW_KINDS), len(self.models), self.functions))
         for kind in self.kinds:
-            found[kind] = [model.tables(kind) @ model.cells.masses[kind] for model in self.models]
-        return found
+            means[kind] = [model.tables(kind) @ model.cells.masses[kind] for model in self.models]
+        return means
 
     def _add_up(self, kind: int) -> Products:
         """Go through the rows: sums and products of functions by weight and by its square.
@@ -235,13 +229,13 @@ class SharedRows:
         number, size = len(self.models), len(self.models) * self.functions
         groups = [slice(0, len(self.kinds) * number), slice(len(self.kinds) * number, size)]
         sums, products = np.zeros((2, size)), np.zeros((2, size, size))
-        for found, weight in self._chunks(kind):
+        for chunk, weight in self._chunks(kind):
             for power in range(1 if weight is None else 2):
-                heavy = found if weight is None else found * weight ** (1 + power)
+                heavy = chunk if weight is None else chunk * weight ** (1 + power)
                 sums[power] += heavy.sum(axis=1)
                 for group in groups:
                     # With all: the product of a matrix and itself is left to a slower routine.
-                    products[power, group] += heavy[group] @ found.T
+                    products[power, group] += heavy[group] @ chunk.T
         return self._products_of(kind, sums, products)
 
     def _products_of(self, kind: int, sums: FloatArray, products: FloatArray) -> Products:
@@ -277,15 +271,15 @@ class SharedRows:
             model.tables(kind) - self.means[kind, place][:, np.newaxis]
             for place, model in enumerate(self.models)
         ]
-        found = np.empty((self.functions * number, min(size, BLOCK)))
-        for first in range(0, size, BLOCK):
-            last = min(first + BLOCK, size)
+        found = np.empty((self.functions * number, min(size, FLAGGED_ROWS_PER_BLOCK)))
+        for first in range(0, size, FLAGGED_ROWS_PER_BLOCK):
+            last = min(first + FLAGGED_ROWS_PER_BLOCK, size)
             for place, model in enumerate(self.models):
                 cells = finders[place](model.scores.part(kind, first, last))
                 for values, row in zip(tables[place], found[place::number], strict=True):
                     values.take(cells, out=row[: last - first], mode="clip")
-            for start in range(0, last - first, CHUNK):
-                part = slice(start, min(start + CHUNK, last - first))
+            for start in range(0, last - first, PAIRED_ROWS_PER_CHUNK):
+                part = slice(start, min(start + PAIRED_ROWS_PER_CHUNK, last - first))
                 weight = None if weights is None else weights[kind][first:last][part]
                 yield found[:, part], weight
 
@@ -305,14 +299,14 @@ class SharedRows:
         """Return the variance of a sum of functions of a model less that of another."""
         if self.design.sizes[kind] == 0:
             return 0.0
-        found, number = self.products(kind).covariances, len(self.models)
+        covariances, number = self.products(kind).covariances, len(self.models)
         spots = [slice(model, None, number) for model in (one, other)]
-        own = [float(value @ found[spot, spot] @ value) for spot in spots]
-        variance = sum(own) - 2 * float(value @ found[spots[0], spots[1]] @ value)
+        own = [float(value @ covariances[spot, spot] @ value) for spot in spots]
+        variance = sum(own) - 2 * float(value @ covariances[spots[0], spots[1]] @ value)
         thinned = self.models[one] is not self._whole[one]
         if thinned and variance < SIMILAR * sum(own):
             return self._in_all_cells.gap_variance(value, kind, one, other)
-        if variance > ALIKE * sum(own):
+        if variance > LEAST_RELATIVE_VARIANCE * sum(own):
             return variance
         return self._directly(value, kind, one, other)
 
@@ -345,9 +339,9 @@ class SharedRows:
         number, total = len(self.models), 0.0
         powers = np.zeros((3, number, number))
         used = np.flatnonzero(value).tolist()
-        for found, weight in self._chunks(kind):
-            sums = sum(value[k] * found[k * number : (k + 1) * number] for k in used)
-            total += found.shape[1] if weight is None else float(weight.sum())
+        for chunk, weight in self._chunks(kind):
+            sums = sum(value[k] * chunk[k * number : (k + 1) * number] for k in used)
+            total += chunk.shape[1] if weight is None else float(weight.sum())
             for one in range(number - 1):
                 gap = sums[one] - sums[one + 1 :]
                 heavy = gap if weight is None else gap * weight
@@ -449,12 +443,12 @@ class PairFlags:
     def _sums(self) -> dict[int, tuple[float, float, float, list[float], float]]:
         """Sums of squares and of the product of the two flags, of flags, and of rows, by kind."""
         pair, sums = [self.one, self.other], {}
-        for kind in KINDS:
+        for kind in ROW_KINDS:
             if self.rows.design.sizes[kind] > 0:
-                found = self.rows.products(kind)
-                flags = found.flags[self.cut]
+                products = self.rows.products(kind)
+                flags = products.flags[self.cut]
                 (one, both), (_, other) = flags.both[np.ix_(pair, pair)].tolist()
-                sums[kind] = one, other, both, flags.flagged[pair].tolist(), found.size
+                sums[kind] = one, other, both, flags.flagged[pair].tolist(), products.size
         return sums
 
     @cached_property
@@ -463,8 +457,10 @@ class PairFlags:
         one, other = (member.heads[self.cut] for member in self.members)
         if np.any(one != other):
             return True
-        found = self._sums.values()
-        return any(a + b - 2 * both > ALIKE * size for a, b, both, _, size in found)
+        sums = self._sums.values()
+        return any(
+            a + b - 2 * both > LEAST_RELATIVE_VARIANCE * size for a, b, both, _, size in sums
+        )
 
 
 class ModelPairs:
@@ -541,7 +537,7 @@ class ModelPairs:
             slope = members[0].precision.prevalence - members[1].precision.prevalence
             gap = Influence(0.0, positive, last, everyone, slope)
             return math.sqrt(float(Spread(self.design, pair, gap).variance))
-        if self.design.sizes[LABELLED] < FEWEST:
+        if self.design.sizes[LABELLED] < MIN_JACKKNIFE_LABELS:
             return math.nan
         return jackknife_error(self.design, *self._left_out(pair))
 
@@ -559,7 +555,7 @@ class ModelPairs:
 
     def _left_out(self, pair: PairRows) -> tuple[FloatArray, FloatArray, float]:
         """Return mean and variance of the difference without a row of each kind; with all rows."""
-        kinds = KINDS[:1] if self.design.target == "dataset" else KINDS
+        kinds = ROW_KINDS[:1] if self.design.target == "dataset" else ROW_KINDS
         variances = np.array([pair.variance(self._last, kind) for kind in kinds])
         one, other = (self.models[k].left_out.whole for k in (pair.one, pair.other))
         return pair.means(self._last), variances, one - other
@@ -583,15 +579,15 @@ class ModelPairs:
         slope = found[0].prevalence - found[1].prevalence
         gap = Influence(0.0, **parts, prevalence=slope)
         variance = Spread(self.design, self.flags[one, other, cut], gap).variance
-        return dict(zip(POINTS, np.sqrt(variance).tolist(), strict=True))
+        return dict(zip(PAIRED_POINTS, np.sqrt(variance).tolist(), strict=True))
 
     def _known_influence(self, model: int, cut: int) -> Influence:
         if (model, cut) not in self._influences:
-            heads = HeadCounts(self.models[model].heads[cut], self.design)
+            heads = FlaggedCounts(self.models[model].heads[cut], self.design)
             self._influences[model, cut] = self._flag_influence(heads, self.models[model].cuts[cut])
         return self._influences[model, cut]
 
-    def _flag_influence(self, heads: HeadCounts, cut: Cut) -> Influence:
+    def _flag_influence(self, heads: FlaggedCounts, cut: Cut) -> Influence:
         """Return what a flagged row adds; with as many rows flagged as there may be, others leave.
 
         If the flagged share r is fixed, one more row above the cut moves the cut up past others,
@@ -599,15 +595,18 @@ class ModelPairs:
         all rows.
         """
         if self.prevalence is not None:
-            found, none = carried_rates(heads, POINTS, self.prevalence), np.zeros(len(POINTS))
-            return replace(found, everyone=none, prevalence=none)
-        found, densities = head_spread(heads, POINTS).influence, cut.densities
+            influence, none = (
+                carried_rates(heads, PAIRED_POINTS, self.prevalence),
+                np.zeros(len(PAIRED_POINTS)),
+            )
+            return replace(influence, everyone=none, prevalence=none)
+        influence, densities = head_spread(heads, PAIRED_POINTS).influence, cut.densities
         if densities is None:
-            return replace(found, everyone=np.zeros(len(POINTS)))
+            return replace(influence, everyone=np.zeros(len(PAIRED_POINTS)))
         mixing = self.design.mixing
-        lost = found.positive * (mixing.positive @ densities)
-        lost += found.negative * (mixing.negative @ densities)
-        return replace(found, everyone=-lost)
+        lost = influence.positive * (mixing.positive @ densities)
+        lost += influence.negative * (mixing.negative @ densities)
+        return replace(influence, everyone=-lost)
 
 
 def _average_precision(mass: areas.Recovered, design: MixtureDesign, own: FloatArray) -> Influence:
@@ -618,9 +617,9 @@ def _average_precision(mass: areas.Recovered, design: MixtureDesign, own: FloatA
     target as well, it takes about as much off again. `own` is the weight of a labelled row.
     """
     mixing, flagged = design.mixing, np.cumsum(mass.everyone)
-    found = areas.average_precision(mass)
+    precisions = areas.average_precision(mass)
     if design.target == "population" and design.sampling == "single-sample":
-        return found
+        return precisions
     own = own * mixing.prevalence * mixing.positive[LABELLED] / design.sizes[LABELLED]
     own = np.divide(own, flagged, out=np.zeros_like(flagged), where=flagged > 0)
-    return replace(found, positive=found.positive - own)
+    return replace(precisions, positive=precisions.positive - own)

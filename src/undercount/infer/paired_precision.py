@@ -8,10 +8,10 @@ import numpy as np
 
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
-from undercount.infer.mixture import KINDS, LABELLED, UNLABELED, MixtureDesign
+from undercount.infer.mixture import LABELLED, ROW_KINDS, UNLABELED, MixtureDesign
 
 # A jackknife of fewer labels says nothing: leaving one out leaves no pair.
-FEWEST = 3
+MIN_JACKKNIFE_LABELS = 3
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Jackknife:
             return cls(whole, [sums.without(fewer, sums.flagged, sums.flagged, own=1)])
         without = [
             sums.without(positives - lost[kind], *sums.flagged_without(kind), own=kind == LABELLED)
-            for kind in KINDS
+            for kind in ROW_KINDS
         ]
         return cls(whole, without)
 
@@ -68,8 +68,8 @@ class _PrecisionSums:
         if self.apart:
             self.flagged = self._beside_itself(self.unlabeled, self.n_unlabeled)
         else:
-            known = np.cumsum(counts.negative) - blended * counts.negative / 2
-            self.flagged = self.heads + self.unlabeled + known
+            negatives = np.cumsum(counts.negative) - blended * counts.negative / 2
+            self.flagged = self.heads + self.unlabeled + negatives
 
     @staticmethod
     def _beside_itself(unlabeled: FloatArray, total: float) -> FloatArray:

@@ -24,13 +24,13 @@ from undercount.metric_facts import FACTS
 from undercount.shares import Shares, reads_scores
 
 PrevalenceInterval: TypeAlias = Literal["calibrated", "bootstrap", "combined"]
-KINDS = ("calibrated", "bootstrap", "combined")
+RESAMPLED_INTERVALS = ("calibrated", "bootstrap", "combined")
 Progress: TypeAlias = Callable[[float], None]
 # A resample shows sampling noise only, which cells of a thousandth of the rows show as well.
-CELLS = 1024
+MOST_RESAMPLED_CELLS = 1024
 # An estimator that reads scores is told more of them.
 SCORE_CELLS = 2**13
-FEWEST = 20
+MIN_RESAMPLES = 20
 # Reads one metric of a resample, at a share.
 Reader: TypeAlias = Callable[[ScoreCounts, Shares], float]
 
@@ -221,10 +221,14 @@ def resample_calculation(
     target, so for these very rows the intervals are on the wide side.
     Wrong when: kind is "bootstrap" and the estimator is biased, which no resample shows.
     """
-    if n_resamples < FEWEST:
-        raise InputError(f"{named('n_resamples')} must be at least {FEWEST}; got {n_resamples}")
+    if n_resamples < MIN_RESAMPLES:
+        raise InputError(
+            f"{named('n_resamples')} must be at least {MIN_RESAMPLES}; got {n_resamples}"
+        )
     every = reads_scores(estimator)
-    cells = counts.coarsened(SCORE_CELLS) if every else counts.canonical.coarsened(CELLS)
+    cells = (
+        counts.coarsened(SCORE_CELLS) if every else counts.canonical.coarsened(MOST_RESAMPLED_CELLS)
+    )
     if clusters is not None and clusters.weight is None:  # counts as many as their rows are worth
         cells = replace(cells, rows=np.array(cells.table.classes))
     elif counts.rows is not None:
@@ -238,7 +242,7 @@ def resample_calculation(
             estimated.append(share)
         if progress is not None:
             progress(done / n_resamples)
-    if len(drawn) < max(FEWEST, n_resamples // 2):
+    if len(drawn) < max(MIN_RESAMPLES, n_resamples // 2):
         raise InputError(
             f"the share could be estimated on {len(drawn)} of {n_resamples} resamples only: there "
             "are too few labels for a bootstrap; use "

@@ -24,7 +24,9 @@ from undercount.infer.reviews.verdicts import Reviews, audit_reviews, check_scor
 from undercount.shares import Sampling
 
 UNLABELED = -1  # as `read_labels` codes it
-PROBE_ROWS = 1000  # of a frame elsewhere, to tell what is wrong with it
+# What brings rows into memory that a lazy frame or a relation leaves where they are.
+COLLECT = "collect the frame first (frame.collect(), relation.df()) and pass that"
+MESSAGE_PROBE_ROWS = 1000  # of a frame elsewhere, to tell what is wrong with it
 EQUAL = 1e-12  # relative difference of weights that only rounding tells apart
 
 
@@ -38,9 +40,15 @@ def take_column(frame: Any, argument: str, column: Any) -> Any:
         return np.column_stack([take_column(frame, argument, each) for each in column])
     if not isinstance(column, str):
         return column
-    if not is_frame(frame) or not is_eager(frame):
+    if not is_frame(frame):
         raise InputError(
-            f"{named(argument)} names a column of a frame in memory; here pass its values",
+            f"{named(argument)} names a column, and the rows are no frame; pass its values",
+            argument=argument,
+        )
+    if not is_eager(frame):
+        raise InputError(
+            f"{named(argument)} names a column whose values are needed in memory: {COLLECT}",
+            code=MISSING_DATA,
             argument=argument,
         )
     return take_columns(frame, [column])[column]
@@ -80,11 +88,15 @@ class ScoredRows:
         """Return the rows in memory; refuse counts, frames elsewhere and devices."""
         if isinstance(self.recount, RecountableRows) and not is_tensor(self.recount.scores):
             return self.recount
+        if isinstance(self.recount, RecountableFrame):
+            why = f"these are counted where they lie; {COLLECT}"
+        else:
+            why = (
+                "counts do not say which rows they are of, and rows of a device stay there. "
+                "Pass arrays, or a frame in memory"
+            )
         raise InputError(
-            f"{named(argument)} needs rows in memory: counts do not say which rows they are of, "
-            "and rows elsewhere are counted where they lie. Pass arrays, or a frame in memory",
-            code=MISSING_DATA,
-            argument=argument,
+            f"{named(argument)} needs rows in memory: {why}", code=MISSING_DATA, argument=argument
         )
 
     @property
@@ -250,11 +262,11 @@ def count_model(
     if isinstance(y, ScoreCounts):
         return ScoredRows.of_counts(y, threshold)
     own = () if threshold is None else (float(threshold),)
-    away = device_rows(y, score, sample_weight) if is_tensor(score) or is_tensor(y) else None
-    if away is not None:
-        held = away.copy()
+    on_device = device_rows(y, score, sample_weight) if is_tensor(score) or is_tensor(y) else None
+    if on_device is not None:
+        copied = on_device.copy()
         knots = (*_knots(knots_of), *own, *rounded_knots(score, threshold))
-        rows = RecountableRows(held.y, held.score, None, knots, compact, unlabeled)
+        rows = RecountableRows(copied.y, copied.score, None, knots, compact, unlabeled)
         return ScoredRows(rows([]), threshold, rows)
     labels, scores = read_pair(y, score, unlabeled, sample_weight=sample_weight)
     scores = np.array(scores)
@@ -295,7 +307,7 @@ class RecountableFrame:
 
     def __call__(self, more: list[float]) -> ScoreCounts:
         """Count the rows, keeping apart the scores on either side of some more thresholds."""
-        knots = [*self.knots, *(knot for each in more for knot in knots_at(each))]
+        knots = [*self.knots, *(knot for threshold in more for knot in knots_at(threshold))]
         counted = count_scores(self.frame, knots=knots, **self.columns)
         return cast("ScoreCounts", counted)
 
@@ -333,7 +345,7 @@ def count_column(
     try:
         counts = rows([])
     except InputError:
-        head = take_columns(frame, names, most=PROBE_ROWS)
+        head = take_columns(frame, names, most=MESSAGE_PROBE_ROWS)
         read_pair(head[names[0]], head[score], unlabeled)  # says so if they changed places
         raise
     if weight is not None and without_equal_weights(counts) is not counts:

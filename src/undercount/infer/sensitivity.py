@@ -18,7 +18,7 @@ from undercount.errors import (
     real_number,
 )
 from undercount.infer.area_gradients import average_precisions, unbiased_average_precision
-from undercount.infer.heads import HeadCounts, top_heads
+from undercount.infer.heads import FlaggedCounts, top_heads
 from undercount.infer.labelling_bias import BIASED_AREAS, bias_ends, largest_bias
 from undercount.infer.mixture import Target, design_of, mixture_curve
 from undercount.metric_facts import FACTS
@@ -27,10 +27,10 @@ from undercount.shares import Shares
 Over: TypeAlias = Literal["prevalence", "threshold", "purity", "gamma"]
 OVER: tuple[str, ...] = get_args(Over)
 # The areas that every curve has; a part of one needs to be told where it ends.
-AREAS = ("roc_auc", "average_precision", "lift_auc")
-STEPS = 101
+SWEPT_AREAS = ("roc_auc", "average_precision", "lift_auc")
+SWEEP_STEPS = 101
 ROUNDING = 1e-9
-CHANCE = 0.5  # the ROC AUC of no information
+CHANCE_AUC = 0.5  # the ROC AUC of no information
 
 
 def metric_value(
@@ -51,22 +51,22 @@ def metric_value(
     if top is not None or metric in PARAMETRIC or at_threshold:
         design = design_of(counts, shares, shares.sampling, "dataset")
         heads = (
-            HeadCounts.at(counts, design, math.nan if threshold is None else threshold)
+            FlaggedCounts.at(counts, design, math.nan if threshold is None else threshold)
             if top is None
             else top_heads(counts, design, top)
         )
         point = heads.point.capped() if capped else heads.point
         return float(point.metric(metric, beta))
-    if metric in AREAS and shares.label_purity == 1:
+    if metric in SWEPT_AREAS and shares.label_purity == 1:
         counts = counts.canonical
     if metric == "average_precision":
         design = design_of(counts, shares, shares.sampling, "dataset")
         return unbiased_average_precision(counts, design)
     curve = mixture_curve(counts, shares, clean=False)
-    if metric in AREAS:
+    if metric in SWEPT_AREAS:
         return float(getattr(curve, metric))
     points = (*metric_names(), "tpr", "fpr")
-    check_choice("metric", metric, [*AREAS, *points])
+    check_choice("metric", metric, [*SWEPT_AREAS, *points])
     if threshold is None:
         raise InputError(f"{metric} is a metric at a threshold; pass threshold=")
     return float(getattr(curve.at(threshold), metric))
@@ -140,7 +140,7 @@ def sweep(
             target=target,
             confidence_level=confidence_level,
         )
-        grid = np.geomspace(1.0, 10.0, STEPS)
+        grid = np.geomspace(1.0, 10.0, SWEEP_STEPS)
         low, high = np.array([ends(float(ratio)) for ratio in grid]).T
         return {
             "gamma": grid,
@@ -148,16 +148,16 @@ def sweep(
             f"{metric}_high": _possible(metric, high),
         }
     if over == "prevalence":
-        hidden = np.linspace(0.0, _most(counts, shares), STEPS)
-        purity = np.full(STEPS, shares.label_purity)
+        hidden = np.linspace(0.0, _most(counts, shares), SWEEP_STEPS)
+        purity = np.full(SWEEP_STEPS, shares.label_purity)
     else:
         # Labelled rows stay purer than unlabeled ones by 0.05 at least.
         start = shares.unlabeled_prevalence_at(counts, 0.0)
         slope = shares.unlabeled_prevalence_at(counts, 1.0) - start
-        purity = np.linspace(min(1.0, (start + 0.05) / (1 - slope)), 1.0, STEPS)
+        purity = np.linspace(min(1.0, (start + 0.05) / (1 - slope)), 1.0, SWEEP_STEPS)
         hidden = shares.unlabeled_prevalence_at(counts, purity)
-    values, possible = np.full(STEPS, np.nan), hidden >= 0
-    if metric in AREAS:
+    values, possible = np.full(SWEEP_STEPS, np.nan), hidden >= 0
+    if metric in SWEPT_AREAS:
         values[possible] = AreaSums(counts, shares).at(metric, hidden[possible], purity[possible])
     else:
         for place in np.flatnonzero(possible):
@@ -170,8 +170,10 @@ def sweep(
 def spaced_thresholds(counts: ScoreCounts, number: int, *others: float | None) -> FloatArray:
     """Return so many thresholds in even steps of cells, and the others asked for, highest first."""
     places = np.linspace(0, len(counts.score) - 1, min(number, len(counts.score))).astype(int)
-    asked = np.array([*counts.score[places], *(each for each in others if each is not None)])
-    return np.asarray(np.unique(asked[np.isfinite(asked)])[::-1])
+    thresholds = np.array(
+        [*counts.score[places], *(threshold for threshold in others if threshold is not None)]
+    )
+    return np.asarray(np.unique(thresholds[np.isfinite(thresholds)])[::-1])
 
 
 def _most(counts: ScoreCounts, shares: Shares) -> float:
@@ -188,7 +190,7 @@ def _possible(metric: str, values: FloatArray) -> FloatArray:
 def _point(
     counts: ScoreCounts, shares: Shares, metric: str, threshold: float | None
 ) -> OperatingPoint | None:
-    if metric in AREAS or threshold is None:
+    if metric in SWEPT_AREAS or threshold is None:
         return None
     return mixture_curve(counts, shares, clean=False).at(read_threshold(threshold))
 
@@ -309,7 +311,11 @@ def _least_share(
         if value <= area:
             return 0.0
         # Below chance the area falls as the share grows.
-        return _in_range(counts, (value - area) / (value - CHANCE)) if area > CHANCE else math.nan
+        return (
+            _in_range(counts, (value - area) / (value - CHANCE_AUC))
+            if area > CHANCE_AUC
+            else math.nan
+        )
     if pure and metric in ("precision", "f1") and point is not None:
         recall, flagged = point.recall, point.predicted_positive_rate
         if shares.sampling == "case-control":
@@ -334,9 +340,9 @@ def _searched_share(
 ) -> float:
     def excess(share: float) -> float:
         moved = shares.with_unlabeled_prevalence(share)
-        found = metric_value(counts, moved, metric, threshold)
+        value_there = metric_value(counts, moved, metric, threshold)
         # Past infinity, where no negative is left to be flagged, the ratio comes back from below.
-        return (found if found >= 0 or not passes else 1 / ROUNDING) - value
+        return (value_there if value_there >= 0 or not passes else 1 / ROUNDING) - value
 
     passes = metric == "positive_likelihood_ratio" and shares.label_purity == 1
     top = _most(counts, shares)

@@ -13,13 +13,13 @@ import numpy as np
 from scipy.special import expit, logit
 
 from undercount.curve import FloatArray
-from undercount.infer.heads import HeadCounts
+from undercount.infer.heads import FlaggedCounts
 from undercount.infer.mixture import LABELLED, UNLABELED
 
 # Shares nearer to 0 or 1 have no log odds that an error could be told on.
-SMALLEST = 1e-4
+LEAST_LOG_ODDS_SHARE = 1e-4
 # Steps over which slopes are taken, in log odds of the share and in rows above the threshold.
-STEP, ROW = 0.05, 0.5
+LOG_ODDS_STEP, HALF_A_ROW = 0.05, 0.5
 
 
 class LabelPart(NamedTuple):
@@ -54,7 +54,7 @@ class SharedLabels:
 
     @classmethod
     def of(
-        cls, heads: HeadCounts, metric: str, parts: Sequence[LabelPart | None], quantile: float
+        cls, heads: FlaggedCounts, metric: str, parts: Sequence[LabelPart | None], quantile: float
     ) -> "SharedLabels":
         """Look at one threshold of one set of rows, or of as many as there are parts.
 
@@ -64,9 +64,11 @@ class SharedLabels:
         the logarithm of recall is the smaller of the two variances.
         Wrong when: the share comes from elsewhere; then pass no parts.
         """
-        known = [part or LabelPart(0.0, 0.0) for part in parts]
-        variance, kept = np.array([(part.variance, part.kept) for part in known]).T
-        share = np.clip(np.asarray(heads.design.value, float), SMALLEST, 1 - SMALLEST)
+        given_parts = [part or LabelPart(0.0, 0.0) for part in parts]
+        variance, kept = np.array([(part.variance, part.kept) for part in given_parts]).T
+        share = np.clip(
+            np.asarray(heads.design.value, float), LEAST_LOG_ODDS_SHARE, 1 - LEAST_LOG_ODDS_SHARE
+        )
         design, place = heads.design, logit(share)
 
         def at(by_share: float, by_label: float) -> Any:
@@ -74,10 +76,10 @@ class SharedLabels:
             moved[LABELLED] += by_label
             moved[UNLABELED] -= by_label  # as many rows are flagged
             there = replace(design, given="unlabeled_prevalence", value=expit(place + by_share))
-            return HeadCounts(moved, there).point.metric(metric)
+            return FlaggedCounts(moved, there).point.metric(metric)
 
-        slope = (at(STEP, 0.0) - at(-STEP, 0.0)) / (2 * STEP)
-        way = np.sign(slope) * np.sign(at(0.0, ROW) - at(0.0, -ROW))
+        slope = (at(LOG_ODDS_STEP, 0.0) - at(-LOG_ODDS_STEP, 0.0)) / (2 * LOG_ODDS_STEP)
+        way = np.sign(slope) * np.sign(at(0.0, HALF_A_ROW) - at(0.0, -HALF_A_ROW))
         square = np.nan_to_num((quantile * slope) ** 2 * variance)
         return cls(square, np.nan_to_num(way * kept))
 

@@ -18,7 +18,7 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, read_metric
 from undercount.estimate import possible_interval
 from undercount.infer.heads import (
-    HeadCounts,
+    FlaggedCounts,
     IntervalKind,
     RatePoint,
     TopRows,
@@ -31,10 +31,10 @@ from undercount.infer.heads import (
     wilson_share,
 )
 from undercount.infer.mixture import (
-    KINDS,
     LABELLED,
     NEGATIVE,
-    TOLERANCE,
+    RATE_TOLERANCE,
+    ROW_KINDS,
     UNLABELED,
     Misfit,
     MixtureDesign,
@@ -46,8 +46,8 @@ from undercount.shares import clip_purity, clip_share
 Pair: TypeAlias = tuple[RatePoint, RatePoint]
 Limits: TypeAlias = tuple[FloatArray, FloatArray]
 NO_ERRORS = (0.0, 0.0)
-_LEAST = 1e-300  # of a standard error that something is divided by
-_ROUNDING = 1e-12
+_LEAST_DIVISOR = 1e-300  # of a standard error that something is divided by
+_END_ROUNDING = 1e-12
 _MOST_Z = 1e50  # instead of infinity, which one cluster would need: its square has room too
 
 
@@ -64,7 +64,7 @@ class RateLimits:
         return [self.base, self.base.capped(), *itertools.chain(*self.pairs)]
 
 
-Form: TypeAlias = Callable[[HeadCounts, float, IntervalKind], RateLimits]
+Form: TypeAlias = Callable[[FlaggedCounts, float, IntervalKind], RateLimits]
 
 
 def threshold_estimates(
@@ -86,7 +86,7 @@ def threshold_estimates(
     where the design does not know them.
     """
     if top is None:
-        heads = HeadCounts.at(counts, design, cast("float", threshold))
+        heads = FlaggedCounts.at(counts, design, cast("float", threshold))
     else:
         heads = top_heads(counts, design, top)
     alike: dict[Any, list[str]] = {}
@@ -113,8 +113,8 @@ def threshold_estimates(
         numbers = np.transpose(np.broadcast_arrays(*parts, deviations, raw)).tolist()
         for name, (value, low, high, error, other) in zip(group, numbers, strict=True):
             off, misfit = abs(other - value), None
-            if not plain and off > TOLERANCE * max(1.0, abs(value)):
-                misfit = _misfit(heads, name, other, off / max(error, _LEAST), own)
+            if not plain and off > RATE_TOLERANCE * max(1.0, abs(value)):
+                misfit = _misfit(heads, name, other, off / max(error, _LEAST_DIVISOR), own)
             found[name] = Found(value, low, high, error, method, misfit)
     return [found[name] for name in names]
 
@@ -127,7 +127,7 @@ def threshold_estimate(
 
 
 def _deviations(
-    heads: HeadCounts,
+    heads: FlaggedCounts,
     names: Sequence[str],
     errors: tuple[float, float],
     beta: float,
@@ -136,7 +136,8 @@ def _deviations(
 ) -> FloatArray:
     """Return the standard errors of metrics that are made alike."""
     if _is_top_share(heads):
-        errors_of_all = (parts[2] - parts[1]) / (2 * two_sided_z(confidence_level))
+        with np.errstate(invalid="ignore"):  # at the level 1 no end is finite
+            errors_of_all = (parts[2] - parts[1]) / (2 * two_sided_z(confidence_level))
     else:
         moves = head_spread(heads, names, beta)
         # A rate next to 0 below a ratio, or labels that are all tied: the error has no end.
@@ -162,17 +163,19 @@ def intervals_at_shares(
 
     A share does not fit where it makes a rate leave [0, 1] and the metric had to be pulled back.
     """
-    head = HeadCounts.at(counts, design, threshold).heads
-    heads = HeadCounts(np.repeat(head[:, None], len(shares), 1), design.at_shares(shares))
+    head = FlaggedCounts.at(counts, design, threshold).heads
+    heads = FlaggedCounts(np.repeat(head[:, None], len(shares), 1), design.at_shares(shares))
     value, low, high = threshold_interval(heads, name, confidence_level=confidence_level)
     point = heads.point
     outside = np.maximum(
         np.maximum(-point.tpr, point.tpr - 1), np.maximum(-point.fpr, point.fpr - 1)
     )
     with np.errstate(all="ignore"):
-        pulled = np.abs(point.metric(name) - value) > TOLERANCE * np.maximum(1.0, np.abs(value))
+        pulled = np.abs(point.metric(name) - value) > RATE_TOLERANCE * np.maximum(
+            1.0, np.abs(value)
+        )
     plain = design.pure and "prevalence" not in FACTS[name].needs
-    fits = plain | ~((outside > TOLERANCE) & pulled)
+    fits = plain | ~((outside > RATE_TOLERANCE) & pulled)
     least, most = FACTS[name].range
     unknown = np.isnan(value)
     low = np.where(unknown, least, np.minimum(low, value))
@@ -181,7 +184,7 @@ def intervals_at_shares(
 
 
 def threshold_interval(
-    counts: HeadCounts,
+    counts: FlaggedCounts,
     names: str | Sequence[str],
     *,
     confidence_level: float,
@@ -210,7 +213,7 @@ def threshold_interval(
         return value, *combine(middle, ends, names, near=value)
     inside = np.asarray(np.clip(value, *known))
     with np.errstate(invalid="ignore"):  # an infinite ratio is itself
-        inside = np.where(np.abs(inside - value) > _ROUNDING, inside, value)
+        inside = np.where(np.abs(inside - value) > _END_ROUNDING, inside, value)
     return inside, *combine(middle, ends, names, known, near=inside)
 
 
@@ -223,7 +226,7 @@ def metric_range(names: str | Sequence[str]) -> tuple[Any, Any]:
 
 
 def rate_limits(
-    counts: HeadCounts,
+    counts: FlaggedCounts,
     names: str | Sequence[str],
     *,
     confidence_level: float,
@@ -231,14 +234,14 @@ def rate_limits(
 ) -> RateLimits:
     """Return the sources of chance that matter for a metric under the counts' design."""
     form = _form_of(counts, names if isinstance(names, str) else names[0])
-    asked = form, confidence_level, kind
-    found: RateLimits | None = counts.limits.get(asked)
-    if found is None:
-        found = counts.limits[asked] = form(counts, confidence_level, kind)
-    return found
+    question = form, confidence_level, kind
+    limits: RateLimits | None = counts.limits.get(question)
+    if limits is None:
+        limits = counts.limits[question] = form(counts, confidence_level, kind)
+    return limits
 
 
-def _form_of(counts: HeadCounts, name: str) -> Form:
+def _form_of(counts: FlaggedCounts, name: str) -> Form:
     """Return which form of limits serves a metric."""
     if _is_top_share(counts):
         return _top_share
@@ -281,12 +284,12 @@ def combine(
         low = np.where(np.isfinite(middle) & ~np.isnan(low), low, least)
         high = np.where(np.isfinite(middle) & ~np.isnan(high), high, most)
         if unbounded:
-            high = np.where(high > 1 - _ROUNDING, 1.0, high)  # no end, however it was rounded
+            high = np.where(high > 1 - _END_ROUNDING, 1.0, high)  # no end, however it was rounded
             low, high = low / (1 - low), high / (1 - high)
     return low, high
 
 
-def _plain(counts: HeadCounts, confidence_level: float, kind: IntervalKind) -> RateLimits:
+def _plain(counts: FlaggedCounts, confidence_level: float, kind: IntervalKind) -> RateLimits:
     """Recall g and flagged share Q are enough; a prevalence of 0 makes the second rate Q."""
     design, rates, z = counts.design, counts.rates, two_sided_z(confidence_level)
     everyone = fit(design.mixing.everyone, rates)
@@ -308,7 +311,9 @@ def _plain(counts: HeadCounts, confidence_level: float, kind: IntervalKind) -> R
     return RateLimits(base, pairs)
 
 
-def _true_positives(counts: HeadCounts, confidence_level: float, kind: IntervalKind) -> RateLimits:
+def _true_positives(
+    counts: FlaggedCounts, confidence_level: float, kind: IntervalKind
+) -> RateLimits:
     """Move the number of true positives, the one unknown (Tabatabaei et al. 2020)."""
     design, positives = counts.design, np.asarray(counts.design.mixing.positives, dtype=float)
     taken = counts.heads[LABELLED] if design.sampling == "case-control" else 0.0
@@ -336,7 +341,7 @@ def _without_positives(low: RatePoint, high: RatePoint) -> Pair:
     )
 
 
-def table_point(counts: HeadCounts, true_positives: Any, positives: Any) -> RatePoint:
+def table_point(counts: FlaggedCounts, true_positives: Any, positives: Any) -> RatePoint:
     """Rates of a table; no cell is negative or smaller than the rows known to be in it."""
     heads, sizes = counts.heads, counts.sizes
     if counts.design.sampling == "case-control":
@@ -349,7 +354,7 @@ def table_point(counts: HeadCounts, true_positives: Any, positives: Any) -> Rate
     return RatePoint(np.clip(rates.tpr, 0, 1), np.clip(rates.fpr, 0, 1), rates.prevalence)
 
 
-def possible_hits(counts: HeadCounts, positives: Any) -> tuple[Any, Any]:
+def possible_hits(counts: FlaggedCounts, positives: Any) -> tuple[Any, Any]:
     """Return how many flagged rows are positive at least and at most, so many rows being so."""
     heads, tails = counts.heads, counts.sizes - counts.heads
     if counts.design.sampling == "case-control":
@@ -369,7 +374,9 @@ def table_rates(hits: Any, positives: Any, flagged: Any, total: Any) -> RatePoin
         )
 
 
-def population_limits(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> RateLimits:
+def population_limits(
+    counts: FlaggedCounts, confidence_level: float, _: IntervalKind
+) -> RateLimits:
     """Move the rates of labelled, unlabeled, known negatives; then sizes or composition.
 
     Rates outside [0, 1] are kept: capped ones would hide a part of their distances.
@@ -390,12 +397,12 @@ def population_limits(counts: HeadCounts, confidence_level: float, _: IntervalKi
     return RateLimits(base, [*pairs, (next(moved), next(moved))])
 
 
-def _is_top_share(counts: HeadCounts) -> bool:
+def _is_top_share(counts: FlaggedCounts) -> bool:
     """Whether a share of a population's highest rows is meant: where it starts is estimated."""
     return counts.top is not None and counts.design.target == "population" and counts.design.pure
 
 
-def _top_share(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> RateLimits:
+def _top_share(counts: FlaggedCounts, confidence_level: float, _: IntervalKind) -> RateLimits:
     """Move the recall of the highest rows, whose share is fixed, and then the prevalence.
 
     Recall at the share Q is that above an estimated quantile: with slope ρ of recall by Q its
@@ -432,10 +439,10 @@ def _top_share(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> 
     return RateLimits(point(rate, prevalence), pairs)
 
 
-def _moved_rates(counts: HeadCounts, z: float) -> list[tuple[FloatArray, FloatArray]]:
+def _moved_rates(counts: FlaggedCounts, z: float) -> list[tuple[FloatArray, FloatArray]]:
     """Return the rates with one kind's at its limits, for each kind that has rows."""
     moved = []
-    for kind in KINDS:
+    for kind in ROW_KINDS:
         if not np.any(counts.design.sizes[kind] > 0):
             continue
         ends = []
@@ -447,7 +454,7 @@ def _moved_rates(counts: HeadCounts, z: float) -> list[tuple[FloatArray, FloatAr
     return moved
 
 
-def _moved_sizes(counts: HeadCounts, z: float) -> list[FloatArray]:
+def _moved_sizes(counts: FlaggedCounts, z: float) -> list[FloatArray]:
     """Return the sizes with the share of labelled rows at its limits, the total the same."""
     design, sizes = counts.design, counts.sizes
     total = sizes.sum(axis=0)
@@ -463,7 +470,7 @@ def _moved_sizes(counts: HeadCounts, z: float) -> list[FloatArray]:
     return moved
 
 
-def _impure(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> RateLimits:
+def _impure(counts: FlaggedCounts, confidence_level: float, _: IntervalKind) -> RateLimits:
     """Metrics of these rows with impure labels: the labelled rate moves, all rows stay."""
     design, mixing = counts.design, counts.design.mixing
     effective = design.effective
@@ -482,11 +489,11 @@ def _impure(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> Rat
         heads[LABELLED] = np.where(size > 0, limit, end) * counts.sizes[LABELLED]
         if design.sampling == "single-sample":
             heads[UNLABELED] -= heads[LABELLED] - counts.heads[LABELLED]
-        points.append(HeadCounts(heads, design).point)
+        points.append(FlaggedCounts(heads, design).point)
     return RateLimits(counts.point, [(points[0], points[1])])
 
 
-def _by_prediction(counts: HeadCounts, confidence_level: float, _: IntervalKind) -> RateLimits:
+def _by_prediction(counts: FlaggedCounts, confidence_level: float, _: IntervalKind) -> RateLimits:
     """Label frequency c known: labelled rows among those predicted positive, and among the others.
 
     For these rows S1 is binomial (P1, c), for the population binomial (M1, c · precision). Limits
@@ -545,7 +552,7 @@ def _positives_among(
     return low, high
 
 
-def _flagged_pair(counts: HeadCounts, base: RatePoint, z: float) -> Pair:
+def _flagged_pair(counts: FlaggedCounts, base: RatePoint, z: float) -> Pair:
     """Move the share predicted positive; precision and negative predictive value stay."""
     flagged = np.asarray(base.predicted_positive_rate)
     precision, npv = base.metric("precision"), base.metric("npv")
@@ -557,7 +564,7 @@ def _flagged_pair(counts: HeadCounts, base: RatePoint, z: float) -> Pair:
     return points[0], points[1]
 
 
-def _share_pairs(heads: HeadCounts, errors: tuple[Any, Any], z: float) -> list[Pair]:
+def _share_pairs(heads: FlaggedCounts, errors: tuple[Any, Any], z: float) -> list[Pair]:
     """Return the rates with an uncertain share at its two limits."""
     design = heads.design
     share, purity = design.mixing.unlabeled_prevalence, design.label_purity
@@ -568,7 +575,7 @@ def _share_pairs(heads: HeadCounts, errors: tuple[Any, Any], z: float) -> list[P
     if np.any(errors[1]):
         ends = clip_purity([purity - z * errors[1], purity + z * errors[1]], share)
         moved.append([replace(design, label_purity=end) for end in ends])
-    points = [[HeadCounts(heads.heads, other).point for other in pair] for pair in moved]
+    points = [[FlaggedCounts(heads.heads, other).point for other in pair] for pair in moved]
     return [(low, high) for low, high in points]
 
 
@@ -595,7 +602,7 @@ _FORMS: tuple[tuple[Callable[[MixtureDesign, str], bool], Form], ...] = (
 
 
 def certain_limits(
-    counts: HeadCounts, names: str | Sequence[str], beta: float = 1.0
+    counts: FlaggedCounts, names: str | Sequence[str], beta: float = 1.0
 ) -> tuple[FloatArray, FloatArray]:
     """Return the limits of a metric of these rows that hold whatever the unlabeled rows are.
 
@@ -611,23 +618,23 @@ def certain_limits(
     return np.fmin(*least), np.fmax(*most)
 
 
-def _corners(counts: HeadCounts) -> tuple[RatePoint, RatePoint]:
+def _corners(counts: FlaggedCounts) -> tuple[RatePoint, RatePoint]:
     """Return the rates if all unlabeled rows speak against the classifier, and if all speak for it.
 
     Every metric at a threshold asks for them.
     """
-    found: tuple[RatePoint, RatePoint] | None = counts.limits.get("corners")
-    if found is None:
+    corners: tuple[RatePoint, RatePoint] | None = counts.limits.get("corners")
+    if corners is None:
         heads, tails = counts.heads, counts.sizes - counts.heads
         hits, misses, alarms, rest = (
             side[kind] for kind in (LABELLED, NEGATIVE) for side in (heads, tails)
         )
         above, below = heads[UNLABELED], tails[UNLABELED]
-        found = counts.limits["corners"] = (
+        corners = counts.limits["corners"] = (
             _table_point(hits, misses + below, alarms + above, rest),
             _table_point(hits + above, misses, alarms, rest + below),
         )
-    return found
+    return corners
 
 
 def _table_point(hits: Any, misses: Any, alarms: Any, rest: Any) -> RatePoint:
@@ -643,13 +650,13 @@ def _table_point(hits: Any, misses: Any, alarms: Any, rest: Any) -> RatePoint:
 
 def method_name(design: MixtureDesign, kind: IntervalKind) -> str:
     """Name how the interval of a threshold metric is found."""
-    known = design.target == "dataset" and design.share_known
-    if known and design.given != "label_frequency" and design.counts_rows:
+    exact = design.target == "dataset" and design.share_known
+    if exact and design.given != "label_frequency" and design.counts_rows:
         return kind
     return "wilson"
 
 
-def _flagged_variance(heads: HeadCounts) -> float:
+def _flagged_variance(heads: FlaggedCounts) -> float:
     """Variance of the share predicted positive, 0 for these very rows."""
     design = heads.design
     if design.target == "dataset" or heads.top is not None:
@@ -661,7 +668,7 @@ def _flagged_variance(heads: HeadCounts) -> float:
 
 
 def _misfit(
-    heads: HeadCounts, name: str, raw: float, own: float, share_errors: tuple[float, float]
+    heads: FlaggedCounts, name: str, raw: float, own: float, share_errors: tuple[float, float]
 ) -> Misfit:
     """Say how far the recovered rates are outside [0, 1], or the metric outside what is possible.
 
@@ -670,21 +677,21 @@ def _misfit(
     """
     point = heads.point
     rates = {"tpr": float(point.tpr), "fpr": float(point.fpr)}
-    beyond = {rate: max(-found, found - 1, 0.0) for rate, found in rates.items()}
+    beyond = {rate: max(-value, value - 1, 0.0) for rate, value in rates.items()}
     worst = max(beyond, key=lambda rate: beyond[rate])
 
     def largest() -> float:
         return _largest_share(heads)
 
-    if beyond[worst] <= TOLERANCE:
+    if beyond[worst] <= RATE_TOLERANCE:
         return Misfit(name, raw, own, largest, refused=False)
     moves = head_spread(heads, worst)
     variance = moves.variance + (moves.from_shares(share_errors) if any(share_errors) else 0.0)
-    errors = beyond[worst] / max(math.sqrt(variance), _LEAST)
+    errors = beyond[worst] / max(math.sqrt(variance), _LEAST_DIVISOR)
     return Misfit(f"the {worst} at this threshold", rates[worst], errors, largest)
 
 
-def _largest_share(heads: HeadCounts) -> float:
+def _largest_share(heads: FlaggedCounts) -> float:
     """Return the largest share for which the false-positive rate stays in [0, 1] (κq ≥ ag)."""
     labelled, unlabeled = float(heads.rates[LABELLED]), float(heads.rates[UNLABELED])
     purity = float(heads.design.label_purity)

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from undercount.curve import FloatArray, blocks, dot
 from undercount.infer.mixture import (
-    KINDS,
     LABELLED,
     NEGATIVE,
+    ROW_KINDS,
     UNLABELED,
     Misfit,
     Mixing,
@@ -184,7 +184,7 @@ class CellRows:
         """Each kind's share above each border between cells, from 0 to 1."""
         if self.counted is not None:
             return self.counted
-        heads = np.zeros((len(KINDS), self.masses.shape[1] + 1))
+        heads = np.zeros((len(ROW_KINDS), self.masses.shape[1] + 1))
         np.cumsum(self.masses, axis=1, out=heads[:, 1:])
         return heads
 
@@ -218,14 +218,14 @@ class CellRows:
 
 
 def _mixed(weights: Any, tables: FloatArray) -> FloatArray:
-    kinds = [kind for kind in KINDS if weights[kind] != 0]
+    kinds = [kind for kind in ROW_KINDS if weights[kind] != 0]
     if len(kinds) == 1 and weights[kinds[0]] == 1:
         return np.asarray(tables[kinds[0]])
-    found = np.zeros(tables.shape[1])
-    for part in blocks(len(found)):
+    sums = np.zeros(tables.shape[1])
+    for part in blocks(len(sums)):
         for kind in kinds:
-            found[part] += weights[kind] * tables[kind, part]
-    return found
+            sums[part] += weights[kind] * tables[kind, part]
+    return sums
 
 
 @dataclass(frozen=True)
@@ -323,7 +323,7 @@ class Spread:
             self._added(mixing.positive[kind], mixing.negative[kind], mixing.everyone[kind])
             if np.asarray(sizes[kind] > 0).any()
             else 0.0
-            for kind in KINDS
+            for kind in ROW_KINDS
         ]
 
     def _added(self, *shares: Any) -> Any:
@@ -340,11 +340,11 @@ class Spread:
         ]
         if not isinstance(self.rows, CellRows) or not added:
             return sum(share * part for share, part in added)
-        found = np.zeros(self.rows.masses.shape[1])
-        for block in blocks(len(found)):
+        sums = np.zeros(self.rows.masses.shape[1])
+        for block in blocks(len(sums)):
             for share, part in added:
-                found[block] += share * part[block]
-        return found
+                sums[block] += share * part[block]
+        return sums
 
     def from_shares(self, errors: tuple[float, float]) -> Any:
         """Return the variance that standard errors of share and purity add."""
@@ -377,7 +377,7 @@ class Spread:
         labelled, unlabeled = self.design.sizes[LABELLED], self.design.sizes[UNLABELED]
         mixing, less = self.design.mixing, labelled / unlabeled
         weights = mixing.positive, mixing.negative, mixing.everyone
-        return self._added(*(each[LABELLED] - less * each[UNLABELED] for each in weights))
+        return self._added(*(weight[LABELLED] - less * weight[UNLABELED] for weight in weights))
 
     @cached_property
     def label_variance(self) -> Any:
@@ -407,12 +407,12 @@ class Spread:
             change.positive[kind] * self._means[0][kind]
             + change.negative[kind] * self._means[1][kind]
             + change.everyone[kind] * self._means[2][kind]
-            for kind in KINDS
+            for kind in ROW_KINDS
         )
         return moved + change.prevalence * self.influence.prevalence
 
 
-_UNITS = np.eye(len(KINDS))
+_UNITS = np.eye(len(ROW_KINDS))
 
 
 def _unit(kind: int) -> FloatArray:
@@ -431,14 +431,14 @@ def _mean_variance(moves: Spread, value: Any, kind: int) -> Any:
     if kind == LABELLED:
         spread_of_rows = spread_of_rows * moves.inflation(value)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = effect * spread_of_rows / (size - least)
+        variance = effect * spread_of_rows / (size - least)
     # A single row says nothing about its spread.
-    return np.where(size > least, found, np.where(size > 0, np.nan, 0.0))
+    return np.where(size > least, variance, np.where(size > 0, np.nan, 0.0))
 
 
 def _rows(moves: Spread) -> Any:
     """Rows of each kind are independent draws, their numbers fixed."""
-    return sum(_mean_variance(moves, moves.phi[kind], kind) for kind in KINDS)
+    return sum(_mean_variance(moves, moves.phi[kind], kind) for kind in ROW_KINDS)
 
 
 def _composition(moves: Spread) -> Any:
@@ -463,8 +463,8 @@ def _rows_and_numbers(moves: Spread) -> Any:
     """Rows are independent draws, and how many of each kind there are is multinomial."""
     design, sizes, size_slope = moves.design, moves.design.sizes, moves.size_slopes
     n = sizes.sum(axis=0)
-    squares = sum(sizes[k] * design.inflation[k] * size_slope[k] ** 2 for k in KINDS)
-    mean = sum(sizes[k] * size_slope[k] for k in KINDS)
+    squares = sum(sizes[k] * design.inflation[k] * size_slope[k] ** 2 for k in ROW_KINDS)
+    mean = sum(sizes[k] * size_slope[k] for k in ROW_KINDS)
     inflation = (sizes * design.inflation).sum(axis=0) / n
     # A heavy labelled row moves both the distribution and the size of its kind.
     both = 2 * design.inflation[LABELLED] * size_slope[LABELLED] * moves.lean(moves.phi[LABELLED])

@@ -16,7 +16,7 @@ from undercount.estimate import Estimate
 from undercount.infer.clusters import KIND_LABELS
 from undercount.infer.difference import Difference
 from undercount.infer.flagged_rows import Cut, KindScores
-from undercount.infer.heads import ranked_rows, refuse_one_as_share
+from undercount.infer.heads import check_top_size, ranked_rows
 from undercount.infer.mixture import LABELLED, NEGATIVE, UNLABELED, MixtureDesign
 from undercount.infer.paired import ModelRows
 from undercount.infer.scored_rows import ScoredRows
@@ -24,7 +24,7 @@ from undercount.infer.scored_rows import ScoredRows
 # What is compared if each model flags as many rows: of so many, how many are real.
 WORKLOAD_METRICS = ("precision", "recall")
 # Labelled rows that a density is taken from: this power of their number, and no fewer than these.
-NEIGHBOURS, FEWEST_NEIGHBOURS = 0.7, 5
+NEIGHBOURS_EXPONENT, FEWEST_NEIGHBOURS = 0.7, 5
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def workload_size(top: Any, counts: ScoreCounts, design: MixtureDesign) -> float
         return float(min(labelled, max(total // 2, 1)))
     if isinstance(top, bool) or not isinstance(top, int | float | np.number):
         raise InputError(f"{named('top')} must be one number of rows; got {top!r}")
-    refuse_one_as_share(top)
+    check_top_size(top)
     if 0 < top < 1:
         return max(float(top) * total, 1.0)
     if not 0 < top <= total:
@@ -203,23 +203,23 @@ def _densities(counts: ScoreCounts, design: MixtureDesign, size: float) -> Float
     cells = [counts.positive, counts.unlabeled, counts.negative]
     of_target = ranked_rows(counts, apart=design.sampling == "case-control")
     rank = np.cumsum(of_target) - of_target / 2
-    total, found = float(of_target.sum()), np.zeros(3)
+    total, densities = float(of_target.sum()), np.zeros(3)
     for kind in (LABELLED, NEGATIVE):
         rows = float(cells[kind].sum())
         if rows == 0:
             continue
         distance = np.maximum(np.abs(rank - size), of_target / 2)
         effective = float(design.effective[kind])
-        near = max(effective**NEIGHBOURS, min(FEWEST_NEIGHBOURS, effective)) / effective
+        near = max(effective**NEIGHBOURS_EXPONENT, min(FEWEST_NEIGHBOURS, effective)) / effective
         order = _nearest(distance, cells[kind], near * rows)
         inside = np.cumsum(cells[kind][order]) / rows
         place = min(int(np.searchsorted(inside, near)), len(order) - 1)
         reach = distance[order[place]]
         window = min(size + reach, total) - max(size - reach, 0.0)
-        found[kind] = inside[place] * total / window if window > 0 else 0.0
-    known = everyone[LABELLED] * found[LABELLED] + everyone[NEGATIVE] * found[NEGATIVE]
-    found[UNLABELED] = max(1 - known, 0.0) / everyone[UNLABELED]
-    return found
+        densities[kind] = inside[place] * total / window if window > 0 else 0.0
+    density = everyone[LABELLED] * densities[LABELLED] + everyone[NEGATIVE] * densities[NEGATIVE]
+    densities[UNLABELED] = max(1 - density, 0.0) / everyone[UNLABELED]
+    return densities
 
 
 def _nearest(distance: FloatArray, rows: FloatArray, enough: float) -> NDArray[np.intp]:

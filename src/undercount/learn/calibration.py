@@ -9,11 +9,11 @@ from scipy.special import expit
 from undercount.counts import BoolArray
 from undercount.curve import FloatArray
 
-CELLS = 2048
+MOST_CALIBRATION_CELLS = 2048
 # Separable scores would want an infinite slope; a wide normal prior keeps it finite.
 PRIOR_SPREAD = 10.0
 LEAST_SLOPE = 1e-3
-TINY = 1e-12
+LEAST_CALIBRATED_CHANCE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,13 @@ def fit_calibration(
 
     def cost(parameters: FloatArray) -> float:
         slope, offset = parameters
-        chance = np.clip(expit(slope * place + offset), TINY, 1 - TINY)
+        chance = np.clip(
+            expit(slope * place + offset), LEAST_CALIBRATED_CHANCE, 1 - LEAST_CALIBRATED_CHANCE
+        )
         seen = factor * chance / (1 + saturation * chance)
-        fit = upper @ np.log(seen) + lower @ np.log1p(-np.minimum(seen, 1 - TINY))
+        fit = upper @ np.log(seen) + lower @ np.log1p(
+            -np.minimum(seen, 1 - LEAST_CALIBRATED_CHANCE)
+        )
         return float(-fit + (slope**2 + offset**2) / (2 * PRIOR_SPREAD**2))
 
     optimum = minimize(
@@ -64,7 +68,9 @@ def _group_rows(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return mean score, labelled weight and other weight of neighbouring rows put together."""
     order = np.argsort(score)
-    starts = np.unique(np.linspace(0, score.size, min(CELLS, score.size) + 1).astype(int)[:-1])
+    starts = np.unique(
+        np.linspace(0, score.size, min(MOST_CALIBRATION_CELLS, score.size) + 1).astype(int)[:-1]
+    )
     sums = [
         np.add.reduceat(values[order], starts)
         for values in (score, np.ones(score.size), weight * labelled, weight * ~labelled)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from undercount.count.arrays import refuse_other_order
+from undercount.count.arrays import check_row_order
 from undercount.curve import FloatArray
 from undercount.errors import InputError, check_choice
 from undercount.learn.basis import (
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 else:
     from sklearn.base import BaseEstimator, ClassifierMixin
 
-BASES = ("gaussian", "linear")
+BASIS_FUNCTIONS = ("gaussian", "linear")
 # Widths in median distances, wide first; penalties in mean eigenvalues, strong first: ties go to
 # the smoother score.
 WIDTHS = (2.0, 1.0, 0.5, 0.25)
@@ -90,7 +90,7 @@ class PairwiseClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         check_parameters(self)
-        refuse_other_order(X=X, y=y, sample_weight=sample_weight)
+        check_row_order(X=X, y=y, sample_weight=sample_weight)
         X = check_features(self, X, reset=True)
         self.classes_, labelled = read_classes(y, X.shape[0])
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -222,7 +222,7 @@ def _generator(random_state: Any) -> np.random.Generator:
 
 def check_parameters(estimator: Any) -> None:
     """Raise an InputError for the first parameter that breaks its rule."""
-    check_choice("basis", estimator.basis, BASES)
+    check_choice("basis", estimator.basis, BASIS_FUNCTIONS)
     check_choice("sampling", estimator.sampling, SAMPLINGS)
     _check_whole("n_centres", estimator.n_centres, 1)
     _check_whole("n_folds", estimator.n_folds, 2)

@@ -19,10 +19,10 @@ from undercount.learn.pairs import PairMoments
 
 Block = tuple[slice, FloatArray]
 
-LEAST = 2  # rows of a kind, so that one can be held out
+CLASS_ROWS = 2  # rows of a kind, so that one can be held out
 # A linear basis needs a dense square table of the features.
 MOST_FEATURES = 10_000
-BLOCK = 8192
+PREDICTED_ROWS_PER_BLOCK = 8192
 # Values of basis functions kept rather than computed again: 128 MB.
 KEPT_VALUES = 2**24
 
@@ -95,9 +95,9 @@ def check_sizes(labelled: BoolArray, weight: FloatArray) -> None:
         raise InputError(f"sample_weight must not be negative; got {weight.min():g}")
     n_labelled = int(labelled.sum())
     n_others = labelled.size - n_labelled
-    if min(n_labelled, n_others) < LEAST:
+    if min(n_labelled, n_others) < CLASS_ROWS:
         raise InputError(
-            f"there must be at least {LEAST} rows of either class with a weight above zero; "
+            f"there must be at least {CLASS_ROWS} rows of either class with a weight above zero; "
             f"got {n_labelled} positive and {n_others} unlabeled (n_samples = {labelled.size})"
         )
 
@@ -131,8 +131,8 @@ def fit_scaler(X: Any, weight: FloatArray, *, standardise: bool) -> StandardScal
 
 def slices(n_rows: int) -> Iterator[slice]:
     """Cut 0 … n_rows into blocks."""
-    for start in range(0, n_rows, BLOCK):
-        yield slice(start, min(start + BLOCK, n_rows))
+    for start in range(0, n_rows, PREDICTED_ROWS_PER_BLOCK):
+        yield slice(start, min(start + PREDICTED_ROWS_PER_BLOCK, n_rows))
 
 
 def basis_blocks(X: Any, scaler: Any, basis: GaussianBasis | LinearBasis) -> Iterator[Block]:

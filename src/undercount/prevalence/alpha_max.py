@@ -10,18 +10,18 @@ from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
 from undercount.prevalence.ranks import Places, on_scale, sum_in_bins
 from undercount.prevalence.upper_bound import effective_sizes
 
-GRID = np.arange(1, 100) / 100
-FLOOR = 1e-15
-HALVINGS = 44  # to 5e-12; further ones move the curve by no more than its rounding
-WIDEST = 40.0  # the multiplier is searched up to ± sinh(40) = 1e17
+SHARE_GRID = np.arange(1, 100) / 100
+LEAST_LIKELIHOOD = 1e-15
+MULTIPLIER_HALVINGS = 44  # to 5e-12; further ones move the curve by no more than its rounding
+WIDEST_MULTIPLIER = 40.0  # the multiplier is searched up to ± sinh(40) = 1e17
 ALIVE = 1e-9
 # A bend after a quarter of the fall is none: the curve falls from the start, so the share is ~0.
 HIGHEST = 0.25
 # Of the elbow: shares a line is fitted to, shares a median is taken of, a fall that is rounding,
 # and a gain of slope that is.
 WINDOW = 10
-NEIGHBOURS = 5
-FLAT = 1e-9
+GRAPH_NEIGHBOURS = 5
+FLAT_SLOPE = 1e-9
 NO_GAIN = 1e-6
 
 
@@ -72,11 +72,11 @@ class AlphaMax(ScoreEstimator):
         )
         curve = likelihood_curve(component, mixture, width)
         highest = HIGHEST if self.scale == "rank" else np.inf
-        value = likelihood_elbow(GRID, curve, highest=highest)
+        value = likelihood_elbow(SHARE_GRID, curve, highest=highest)
         return Fitted(
             value,
             diagnostics={
-                "share": GRID,
+                "share": SHARE_GRID,
                 "log_likelihood": curve,
                 "at_edge": value <= 0.1 + ALIVE or value >= 0.89 - ALIVE,
             },
@@ -107,24 +107,27 @@ def round_width(width: float) -> float:
 
 
 def likelihood_curve(component: FloatArray, mixture: FloatArray, width: float) -> FloatArray:
-    """Return the maximal log likelihood at each share of GRID (Jain et al. 2016, eq. 6).
+    """Return the maximal log likelihood at each share of SHARE_GRID (Jain et al. 2016, eq. 6).
 
     Maximise Σ c log(b / a) + Σ w log(w - b + a c) over 0 ≤ b ≤ w with Σ b = a. Given the
     multiplier μ of the sum each b solves a quadratic, so one bisection on μ serves all shares.
     """
     used = (component + mixture) > 0
-    share, c, w = GRID[:, None], component[used], mixture[used]
+    share, c, w = SHARE_GRID[:, None], component[used], mixture[used]
     whole = w + share * c
     owned = _OwnedParts(c, w, whole)
-    low, high = np.full((GRID.size, 1), -WIDEST), np.full((GRID.size, 1), WIDEST)
+    low, high = (
+        np.full((SHARE_GRID.size, 1), -WIDEST_MULTIPLIER),
+        np.full((SHARE_GRID.size, 1), WIDEST_MULTIPLIER),
+    )
     with np.errstate(divide="ignore", invalid="ignore"):  # in the form that is not used
-        for _ in range(HALVINGS):
+        for _ in range(MULTIPLIER_HALVINGS):
             middle = (low + high) / 2
             too_much = owned.at(np.sinh(middle)).sum(axis=1, keepdims=True) > share
             np.copyto(low, middle, where=too_much)
             np.copyto(high, middle, where=~too_much)
-    first = np.log(np.maximum(owned.value / share, FLOOR)) @ c
-    second = np.log(np.maximum(whole - owned.value, FLOOR)) @ w
+    first = np.log(np.maximum(owned.value / share, LEAST_LIKELIHOOD)) @ c
+    second = np.log(np.maximum(whole - owned.value, LEAST_LIKELIHOOD)) @ w
     return np.asarray(first + second - 2 * np.log(width))
 
 
@@ -169,7 +172,7 @@ def likelihood_elbow(
     loss = -np.minimum.accumulate(log_likelihood)
     loss = np.median(loss[_neighbours(tuple(share.tolist()))], axis=1)
     span = loss.max() - loss.min()
-    if span <= FLAT:
+    if span <= FLAT_SLOPE:
         return 1.0
     loss = (loss - loss.min()) / span
     slope = _slopes_below(share, loss)
@@ -189,7 +192,7 @@ def _neighbours(places: tuple[float, ...]) -> Places:
     """Return the nearest places of each; nearly all calls ask for those of one grid."""
     share = np.array(places)
     distance = np.abs(share[:, None] - share)
-    return np.argsort(distance, axis=1, kind="stable")[:, :NEIGHBOURS]
+    return np.argsort(distance, axis=1, kind="stable")[:, :GRAPH_NEIGHBOURS]
 
 
 def _slopes_below(x: FloatArray, y: FloatArray) -> FloatArray:

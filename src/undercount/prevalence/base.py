@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transf
 import numpy as np
 from scipy.special import ndtri
 
-from undercount.count.arrays import refuse_other_order
+from undercount.count.arrays import check_row_order
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, check_choice, named
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 else:
     from sklearn.base import BaseEstimator
 
-NEEDS = ("random labels", SCORES_ALONE)
+ESTIMATOR_ASSUMES = ("random labels", SCORES_ALONE)
 # A resample only has to show sampling noise, so it may work on coarse cells.
 RESAMPLE_CELLS = 2048
 
@@ -101,7 +101,7 @@ class PrevalenceEstimator(BaseEstimator):
     (0.31, 'VerifiedSample', ('verified rows drawn at random',))
     """
 
-    _needs: ClassVar[tuple[str, ...]] = NEEDS
+    _needs: ClassVar[tuple[str, ...]] = ESTIMATOR_ASSUMES
     _pure_labels: ClassVar[bool] = False  # whether every label is taken for right
 
     sampling: str = "single-sample"
@@ -357,7 +357,7 @@ class FeatureEstimator(PrevalenceEstimator):
         self
         """
         self._check_parameters()
-        refuse_other_order(y=y, X=X)
+        check_row_order(y=y, X=X)
         features = as_matrix(X)
         is_positive, is_unlabeled = label_masks(y, len(features), unlabeled=unlabeled)
         labelled, rest = features[is_positive], features[is_unlabeled]

@@ -16,18 +16,18 @@ from undercount.prevalence.ranks import Places, on_scale
 from undercount.prevalence.upper_bound import effective_sizes
 
 # Points of the kernel densities' grid, and the reach of a kernel in standard deviations.
-GRID = 1 << 14
-REACH = 6.0
+KERNEL_GRID_POINTS = 1 << 14
+KERNEL_REACH = 6.0
 # exp(-½ SILENT²) is below the least positive number.
 SILENT = 39.0
-TINY = 1e-5  # keeps quotients finite, as in the authors' code
+QUOTIENT_GUARD = 1e-5  # keeps quotients finite, as in the authors' code
 LARGEST_RATIO = 50.0
 TREND_POINTS = 10_000
 MAX_POINTS = 20_000
-STEP = 0.001
+DENSITY_SHARE_STEP = 0.001
 MAX_GAP = 0.05
 MAX_ROUNDS = 1000
-TOLERANCE = 1e-5
+FIXED_POINT_TOLERANCE = 1e-5
 NO_VOTES = 1e-9  # sums of 0.2 are not exact
 # The ratios that were last made: the estimate with a monotone trend asks for the same ones.
 _LAST: "WeakKeyDictionary[ScoreCounts, tuple[Any, FloatArray]]" = WeakKeyDictionary()
@@ -127,11 +127,11 @@ def density_ratio(
         Of the labelled and the unlabeled kernel, in standard deviations of the logit.
     n_points : int
     """
-    logit = np.log((chance + 1e-7) / (1 - chance + TINY))
-    slope = chance * (1 - chance) + TINY
+    logit = np.log((chance + 1e-7) / (1 - chance + QUOTIENT_GUARD))
+    slope = chance * (1 - chance) + QUOTIENT_GUARD
     over = kernel_density(logit, labelled, bandwidths[0], n_labelled) / slope
     under = kernel_density(logit, unlabeled, bandwidths[1], n_points) / slope
-    at_cell = np.minimum(over / (under + TINY), LARGEST_RATIO)
+    at_cell = np.minimum(over / (under + QUOTIENT_GUARD), LARGEST_RATIO)
     place = quantile_places(unlabeled, n_points)
     ratio = running_median(at_cell[place], 5)
     middle = (labelled @ chance + unlabeled @ chance) / 2
@@ -158,14 +158,14 @@ def kernel_density(
     mean = share @ position
     variance = share @ (position - mean) ** 2 * n_rows / max(n_rows - 1, 1)
     width = bandwidth * max(float(np.sqrt(variance)), 1e-9)
-    low = position[0] - REACH * width
-    step = (position[-1] + REACH * width - low) / (GRID - 1)
+    low = position[0] - KERNEL_REACH * width
+    step = (position[-1] + KERNEL_REACH * width - low) / (KERNEL_GRID_POINTS - 1)
     place = (position - low) / step
-    left = np.minimum(place.astype(int), GRID - 2)
+    left = np.minimum(place.astype(int), KERNEL_GRID_POINTS - 2)
     right_part = place - left
-    cells = np.bincount(left, share * (1 - right_part), GRID)
-    cells += np.bincount(left + 1, share * right_part, GRID)
-    size = next_fast_len(2 * GRID, real=True)
+    cells = np.bincount(left, share * (1 - right_part), KERNEL_GRID_POINTS)
+    cells += np.bincount(left + 1, share * right_part, KERNEL_GRID_POINTS)
+    size = next_fast_len(2 * KERNEL_GRID_POINTS, real=True)
     spectrum = rfft(cells, size)
     # Beyond this frequency the kernel is 0 in floating point, and most frequencies are.
     last = min(int(SILENT * step / width * size / (2 * np.pi)) + 1, spectrum.size)
@@ -173,7 +173,7 @@ def kernel_density(
     spectrum[:last] *= np.exp(-0.5 * (frequency * width / step) ** 2)
     spectrum[last:] = 0
     smooth = irfft(spectrum, size)
-    smooth = np.maximum(smooth[:GRID], 0) / step
+    smooth = np.maximum(smooth[:KERNEL_GRID_POINTS], 0) / step
     return np.asarray(smooth[left] * (1 - right_part) + smooth[left + 1] * right_part)
 
 
@@ -237,13 +237,13 @@ def posterior_share(ratio: FloatArray) -> tuple[float, bool]:
         return (alive - positive * heads[alive]) / ratio.size
 
     fixed = _fixed_point(mean_negative, float(ratio[-1]))
-    grid = np.arange(0, 1, STEP)
+    grid = np.arange(0, 1, DENSITY_SHARE_STEP)
     gap = mean_negative(1 - grid) - grid
     inside = gap[1:-1] < MAX_GAP
     if not inside.any():
         return 1 - fixed, True
     elbow = float(grid[1:-1][inside][np.argmax(np.diff(gap, 2)[inside])])
-    crosses = np.count_nonzero(gap < 0) > 1 and fixed < 1 - STEP
+    crosses = np.count_nonzero(gap < 0) > 1 and fixed < 1 - DENSITY_SHARE_STEP
     return (1 - fixed, True) if elbow >= fixed or crosses else (1 - elbow, False)
 
 
@@ -254,7 +254,7 @@ def _fixed_point(mean_negative: Any, largest: float) -> float:
     negative = 0.0
     for _ in range(MAX_ROUNDS):
         updated = float(mean_negative(1 - negative))
-        if abs(updated - negative) < TOLERANCE or 1 - largest * (1 - negative) > 0:
+        if abs(updated - negative) < FIXED_POINT_TOLERANCE or 1 - largest * (1 - negative) > 0:
             break
         negative = updated
     return negative

@@ -10,16 +10,16 @@ from undercount.curve import FloatArray
 from undercount.prevalence.delays import DelayDistribution
 
 # The tail is told by the delays beyond this part of those seen; sooner ones may be of another kind.
-BEGIN = 0.25
+TAIL_FROM_QUANTILE = 0.25
 # Forms of the tail: shapes, and medians as parts of the longest window.
-SHAPES, MEDIANS = np.geomspace(0.35, 5.0, 60), np.geomspace(0.01, 5.0, 80)
+WEIBULL_SHAPES, MEDIANS = np.geomspace(0.35, 5.0, 60), np.geomspace(0.01, 5.0, 80)
 # Distinct windows that a likelihood looks at.
 WINDOWS = 90
 # Standard errors of a two-sided 95 % interval, at whose end the error of a tail is taken.
-REACH = float(ndtri(0.975))
+ERRORS_TO_END = float(ndtri(0.975))
 # Log likelihoods that far below the best are still near: half of the 95 % point of chi-square with
 # three degrees of freedom, since form, shape and median are all unknown.
-NEAR = float(chdtri(3, 0.05)) / 2
+NEAR_LOG_LIKELIHOOD = float(chdtri(3, 0.05)) / 2
 LOWEST = 1e-300
 
 
@@ -68,7 +68,7 @@ class DelayTail:
         True
         """
         longest = float(window.max())
-        begin = delays.quantile(BEGIN)
+        begin = delays.quantile(TAIL_FROM_QUANTILE)
         some = (delay > begin) & (window > begin)
         part = 1 - float(delays.chance(np.array([begin]))[0])
         if part <= 0 or not some.any() or not 0 < begin < longest:
@@ -76,7 +76,7 @@ class DelayTail:
         rows = delay[some] / longest, window[some] / longest, begin / longest
         fits, laters = zip(*(_fit(*rows, form) for form in (_Weibull, _LogNormal)), strict=True)
         fit, later = np.concatenate(fits), part * np.concatenate(laters)
-        near = fit >= fit.max() - NEAR
+        near = fit >= fit.max() - NEAR_LOG_LIKELIHOOD
         return cls(float(later[int(np.argmax(fit))]), float(later[near].max()))
 
     @property
@@ -87,7 +87,7 @@ class DelayTail:
     @property
     def error(self) -> float:
         """Standard error of the logarithm of that part, by the longer side of its interval."""
-        return math.log((1 + self.high) / (1 + self.unseen)) / REACH
+        return math.log((1 + self.high) / (1 + self.unseen)) / ERRORS_TO_END
 
 
 def _fit(
@@ -98,7 +98,7 @@ def _fit(
     place = np.clip(np.searchsorted(ends, window, side="right") - 1, 0, WINDOWS - 1)
     rows = np.bincount(place, minlength=WINDOWS)
     middle = np.bincount(place, window, WINDOWS)[rows > 0] / rows[rows > 0]
-    shapes, medians = np.meshgrid(SHAPES, MEDIANS, indexing="ij")
+    shapes, medians = np.meshgrid(WEIBULL_SHAPES, MEDIANS, indexing="ij")
     tails = form(shapes.ravel(), medians.ravel())
     inside = tails.mass(begin, middle)
     possible = inside.min(axis=0) > LOWEST
@@ -124,7 +124,7 @@ class _Weibull:
 
     def log_density(self, delay: FloatArray) -> FloatArray:
         """Return the log density of all delays together, but for what no parameter changes."""
-        powers = np.exp(np.outer(SHAPES, np.log(delay))).sum(axis=1)
+        powers = np.exp(np.outer(WEIBULL_SHAPES, np.log(delay))).sum(axis=1)
         total = np.repeat(powers, len(MEDIANS)) / self.median**self.shape
         constant = np.log(self.shape) - self.shape * np.log(self.median) + math.log(math.log(2))
         return np.asarray(

@@ -18,7 +18,7 @@ N_RUNS = 10
 # here on evenly spaced quantiles stand for the rows, in training and in use.
 MAX_ROWS = 2000
 # Keeps the logarithm of a match finite: a hundredth of the curve's mean.
-FLOOR = 1e-4
+LEAST_MATCH = 1e-4
 
 
 def ranked_curve(
@@ -65,7 +65,7 @@ def _spread_rows(low: FloatArray, width: FloatArray, share: FloatArray, n_rows: 
 
 def curve_inputs(curve: FloatArray) -> FloatArray:
     """Return what the regression reads: the curve's logarithm."""
-    return np.asarray(np.log(curve + FLOOR))
+    return np.asarray(np.log(curve + LEAST_MATCH))
 
 
 @cache

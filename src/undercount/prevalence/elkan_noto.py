@@ -10,7 +10,7 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError, check_choice
 from undercount.prevalence.base import Fitted, ScoreEstimator, estimator
 
-RULES = ("e1", "e2", "e3")
+ELKAN_NOTO_RULES = ("e1", "e2", "e3")
 
 
 @estimator
@@ -98,7 +98,7 @@ class ElkanNoto(ScoreEstimator):
 
 
 def _frequency(rule: str, chance: FloatArray, counts: ScoreCounts) -> float:
-    check_choice("rule", rule, RULES)
+    check_choice("rule", rule, ELKAN_NOTO_RULES)
     rows = counts.positive + counts.unlabeled
     labelled = float(counts.positive @ chance)
     if rule == "e1":

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from undercount.count.arrays import refuse_other_order
+from undercount.count.arrays import check_row_order
 from undercount.curve import FloatArray
 from undercount.errors import InputError, SmallSampleWarning, named, real_number, warn
 from undercount.estimate import Interval
@@ -16,7 +16,7 @@ from undercount.prevalence.base import Fitted, PrevalenceEstimator
 from undercount.prevalence.delay_tail import DelayTail
 from undercount.prevalence.delays import DelayDistribution, read_days
 from undercount.prevalence.fair_scores import ScoreTest, compare_delays
-from undercount.prevalence.lone_date import refuse_lone_date
+from undercount.prevalence.lone_date import check_lone_date
 
 # Rows whose label would have arrived with less chance than this say nothing of their positives.
 LEAST_CHANCE = 0.2
@@ -33,9 +33,9 @@ SURELY_MANY = 1.0
 # Part of the labels whose delays tell nothing, above which no delay is known: about 0 if dates were
 # written down as labels came, 1 where all labels bear the date of one import.
 UNTOLD = 0.1
-MANY = 1e9  # degrees of freedom with which Student's quantile is the normal one
+UNBOUNDED_FREEDOM = 1e9  # degrees of freedom with which Student's quantile is the normal one
 # What every number made from dates of labels rests on.
-NEEDS = ("delays alike", "a mature oldest cohort", "the share ever found")
+DELAYS_ASSUME = ("delays alike", "a mature oldest cohort", "the share ever found")
 
 
 class LateLabels(PrevalenceEstimator):
@@ -103,7 +103,7 @@ class LateLabels(PrevalenceEstimator):
     True
     """
 
-    _needs = NEEDS
+    _needs = DELAYS_ASSUME
 
     def __init__(self, *, found_eventually: float = 1.0, confidence_level: float = 0.95) -> None:
         super().__init__(confidence_level=confidence_level, n_resamples=0)
@@ -170,7 +170,7 @@ class LateLabels(PrevalenceEstimator):
         # Few labels of a small chance make most of the variance, so that it is not known well
         # itself: Satterthwaite's degrees of freedom, each label's part being its own error.
         parts = float(np.sum(drawn**2))
-        freedom = 2 * variance**2 / parts if parts > 0 else MANY
+        freedom = 2 * variance**2 / parts if parts > 0 else UNBOUNDED_FREEDOM
         return Total(value, math.sqrt(variance), freedom)
 
     def chance_variance(self, adds: FloatArray, use: NDArray[Any]) -> float:
@@ -317,7 +317,7 @@ class DatedRows:
     @classmethod
     def of(cls, observed: Any, found: Any, until: Any = None) -> "DatedRows":
         """Read dates; labels after the last day have not arrived."""
-        refuse_other_order(observed=observed, found=found)
+        check_row_order(observed=observed, found=found)
         rows, labels = read_days(observed, "observed"), read_days(found, "found")
         if len(rows) != len(labels):
             raise InputError(
@@ -349,7 +349,7 @@ class DatedRows:
                 argument="found",
             )
         if until is None:
-            refuse_lone_date(rows, labels)
+            check_lone_date(rows, labels)
         return cls(rows, labels, end)
 
 

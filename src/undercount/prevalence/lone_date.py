@@ -8,34 +8,34 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError, named
 
 # Of the rows that may lie apart from all others: one in so many, and at least one.
-FEW = 1000
+ROWS_PER_LONE_DATE = 1000
 # Sparse rows, batches and labels that trickle in after the last row leave gaps too. A date stands
 # alone only after a gap longer than a month, than this part of the time of all other dates, than
 # the last dates of its own column took, than three times what the last of both columns took,
 # than three times any gap in its column, and than ten times what labels went on after the rows.
-MONTH, PART = 31.0, 0.1
+MONTH, LONE_PART = 31.0, 0.1
 LAST = 20
-TIMES, AFTER_ROWS = 3, 10
+LONE_TIMES, AFTER_ROWS = 3, 10
 # A column with dates of fewer days tells no pace; then only a slip of many years is sure.
 NO_PACE = 5 * 365.25
 
 
-def refuse_lone_date(rows: FloatArray, labels: FloatArray) -> None:
+def check_lone_date(rows: FloatArray, labels: FloatArray) -> None:
     """Raise if very few rows have a date, their own or their label's, long after all others.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from undercount.prevalence.lone_date import refuse_lone_date
+    >>> from undercount.prevalence.lone_date import check_lone_date
     >>> days, labels = np.arange(365.0), np.full(365, np.nan)
-    >>> refuse_lone_date(days, labels)
+    >>> check_lone_date(days, labels)
     >>> days[7] = 700.0
-    >>> refuse_lone_date(days, labels)
+    >>> check_lone_date(days, labels)
     Traceback (most recent call last):
     ...
     undercount.errors.InputError: observed must not hold a date long after all others ...
     """
-    few = max(1, len(rows) // FEW)
+    few = max(1, len(rows) // ROWS_PER_LONE_DATE)
     if len(rows) < LAST + few:
         return
     latest = np.sort(np.fmax(rows, labels))[-few - 1 :]
@@ -47,12 +47,12 @@ def refuse_lone_date(rows: FloatArray, labels: FloatArray) -> None:
     name, column = ("observed", rows) if rows.max() == late[-1] else ("found", labels)
     own, time = np.sort(column[column <= end]), end - both[0]
     paced = len(np.unique(own)) >= LAST
-    took = max(end - own[-LAST], TIMES * (end - both[-LAST])) if paced else NO_PACE
+    took = max(end - own[-LAST], LONE_TIMES * (end - both[-LAST])) if paced else NO_PACE
     least = max(
         MONTH,
-        PART * time,
+        LONE_PART * time,
         took,
-        TIMES * np.diff(own).max(initial=0),
+        LONE_TIMES * np.diff(own).max(initial=0),
         AFTER_ROWS * (end - rows[rows <= end].max()),
     )
     if late[0] - end > least:

@@ -11,9 +11,9 @@ from scipy.special import expit, ndtri
 
 from undercount.curve import FloatArray
 
-EDGE = 0.002
+END_SHARE = 0.002
 # Standardised inputs beyond this are as unlike the simulated ones as these.
-FARTHEST = 5
+FARTHEST_INPUT = 5
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class QuantileNet(TrainedNetworks):
 
     def quantiles(self, inputs: FloatArray) -> FloatArray:
         """Return ascending quantiles for one vector of inputs or for each row of a matrix."""
-        means = np.mean([expit(output) for output in self.outputs(inputs, FARTHEST)], axis=0)
+        means = np.mean([expit(output) for output in self.outputs(inputs, FARTHEST_INPUT)], axis=0)
         return np.asarray(np.sort(means, axis=-1))
 
     def answer(self, place: int) -> Self:
@@ -96,7 +96,7 @@ class QuantileNet(TrainedNetworks):
             middle = float(np.interp(0.0, normal, quantiles))
             quantile = middle + (quantile - middle) * float(ndtri(level) / ndtri(inside))
         # The logistic end never reaches 0 or 1; shares so close are not told from them.
-        return 0.0 if quantile < EDGE else 1.0 if quantile > 1 - EDGE else quantile
+        return 0.0 if quantile < END_SHARE else 1.0 if quantile > 1 - END_SHARE else quantile
 
 
 @cache

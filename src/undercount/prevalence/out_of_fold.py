@@ -8,7 +8,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
 
-from undercount.count.arrays import refuse_other_order
+from undercount.count.arrays import check_row_order
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, MisfitWarning, warn
@@ -75,7 +75,7 @@ def out_of_fold_scores(
     >>> round(Dedpul(n_resamples=0).fit(y, score).unlabeled_prevalence_, 1)
     0.3
     """
-    refuse_other_order(y=y, X=X)
+    check_row_order(y=y, X=X)
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     is_positive, is_unlabeled = label_masks(y, n_rows, unlabeled=unlabeled)
     smallest = int(min(is_positive.sum(), is_unlabeled.sum()))

@@ -13,13 +13,13 @@ from undercount.prevalence.ranks import merge_cells, rank_shares
 from undercount.prevalence.upper_bound import effective_sizes
 
 MAX_CELLS = 10_000
-MAX_STEPS = 1000
+MAX_GRID_STEPS = 1000
 STEPS_PER_ROOT = 10
 # Points projected together where cells are few: calls would cost more than their work.
 AT_ONCE = 1 << 14
 LEAST_STEPS = 3  # a second difference needs three
 LEAST_ROWS = 3  # the least with a positive log log
-RULES = ("elbow", "constant")
+PATRA_SEN_RULES = ("elbow", "constant")
 # 95 % point of the L2 distance of an empirical CDF, times √n (root of the Cramér-von Mises law).
 DISTANCE_95 = 0.6792
 
@@ -72,7 +72,7 @@ class PatraSen(ScoreEstimator):
     n_resamples: int = 100
 
     def _estimate(self, counts: ScoreCounts) -> Fitted:
-        check_choice("rule", self.rule, RULES)
+        check_choice("rule", self.rule, PATRA_SEN_RULES)
         m, n = effective_sizes(counts)
         steps = self._steps(n)
         shares = rank_shares(merge_cells(counts, MAX_CELLS))
@@ -99,7 +99,9 @@ class PatraSen(ScoreEstimator):
         """
         if self.n_steps is None:
             return int(
-                np.clip(np.round(STEPS_PER_ROOT * np.sqrt(n_unlabeled)), LEAST_STEPS, MAX_STEPS)
+                np.clip(
+                    np.round(STEPS_PER_ROOT * np.sqrt(n_unlabeled)), LEAST_STEPS, MAX_GRID_STEPS
+                )
             )
         whole = isinstance(self.n_steps, Integral) and not isinstance(self.n_steps, bool)
         if not whole or self.n_steps < LEAST_STEPS:

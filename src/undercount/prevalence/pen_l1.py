@@ -11,11 +11,11 @@ from undercount.prevalence.base import FeatureEstimator, Fitted, estimator
 
 MAX_BASES = 200
 # Tuned, once: see the class's Notes.
-WIDTH = 0.25
+KERNEL_WIDTH = 0.25
 PENALTY = 0.001
 NOISE = 0.05
-BLOCK = 4096
-MEDIAN_ROWS = 2000
+DISTANCE_ROWS_PER_BLOCK = 4096
+DISTANCE_MEDIAN_ROWS = 2000
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ def _squared_distances(rows: FloatArray, centres: FloatArray) -> FloatArray:
 def _basis_means(rows: FloatArray, centres: FloatArray, squared_width: float) -> BasisMeans:
     """Average each Gaussian basis function, a block of rows at a time."""
     total, squares = np.zeros(len(centres)), np.zeros(len(centres))
-    for start in range(0, len(rows), BLOCK):
-        squared = _squared_distances(rows[start : start + BLOCK], centres)
+    for start in range(0, len(rows), DISTANCE_ROWS_PER_BLOCK):
+        squared = _squared_distances(rows[start : start + DISTANCE_ROWS_PER_BLOCK], centres)
         value = np.exp(-squared / (2 * squared_width))
         total += value.sum(axis=0)
         squares += np.square(value).sum(axis=0)
@@ -136,7 +136,7 @@ class PenL1(FeatureEstimator):
     0.3
     """
 
-    width: float = WIDTH
+    width: float = KERNEL_WIDTH
     penalty: float = PENALTY
     max_bases: int = MAX_BASES
     n_resamples: int = 50
@@ -154,7 +154,7 @@ class PenL1(FeatureEstimator):
         rows = rows - centre
         order = rng.permutation(len(rows))
         bases = rows[order[: self.max_bases]]
-        median = np.median(_squared_distances(rows[order[:MEDIAN_ROWS]], bases))
+        median = np.median(_squared_distances(rows[order[:DISTANCE_MEDIAN_ROWS]], bases))
         squared_width = float(self.width**2 * median)
         if squared_width == 0:
             raise InputError("most rows of X are equal; PenL1 needs features that vary")

@@ -13,7 +13,7 @@ from undercount.prevalence.upper_bound import effective_sizes
 
 Places: TypeAlias = NDArray[np.intp]
 # Cells into which merged ones are split at most.
-MOST_CELLS = 50_000
+MOST_RANK_CELLS = 50_000
 # How far above its lowest score the topmost merged cell reaches; ranks do not depend on it.
 TOP_STEP = 1e-6
 
@@ -112,7 +112,7 @@ def split_merged_cells(counts: ScoreCounts) -> ScoreCounts:
     bare = counts.merged & (counts.positive + counts.negative == 0) & (rows > 1)
     if not bare.any():
         return counts
-    coarseness = max(1.0, float(rows.sum()) / MOST_CELLS)
+    coarseness = max(1.0, float(rows.sum()) / MOST_RANK_CELLS)
     parts = np.where(bare, np.maximum(1, np.round(rows / coarseness)), 1).astype(int)
     cell = np.repeat(np.arange(parts.size), parts)
     place = np.arange(cell.size) - np.repeat(np.cumsum(parts) - parts, parts)

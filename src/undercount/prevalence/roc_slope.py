@@ -17,7 +17,7 @@ from undercount.prevalence.upper_bound import (
 
 # Small heads are always judged exactly; large ones only if a normal bound says they may win.
 SMALL_HEAD = 50
-MARGIN = 1.15
+SLOPE_MARGIN = 1.15
 MAX_THRESHOLDS = 20_000
 
 
@@ -84,7 +84,7 @@ def _contenders(
     rough = upper / lower
     small = (g * m < SMALL_HEAD) | (q * n < SMALL_HEAD)
     large = rough[~small]
-    limit = large.min() * MARGIN if large.size else np.inf
+    limit = large.min() * SLOPE_MARGIN if large.size else np.inf
     places = place[small | (rough <= limit)]
     if places.size > MAX_THRESHOLDS:
         places = places[np.linspace(0, places.size - 1, MAX_THRESHOLDS).astype(int)]

@@ -16,7 +16,7 @@ from undercount.prevalence.base import PrevalenceEstimator, estimator
 from undercount.prevalence.consensus.consensus import Consensus
 from undercount.prevalence.out_of_fold import N_FOLDS, excess_auc, out_of_fold_scores
 
-GIVEN = "given score"
+GIVEN_SCORE = "given score"
 BLEND = "mean rank"
 
 
@@ -98,7 +98,7 @@ class SharpestScorer(PrevalenceEstimator):
         if score is not None:
             given = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
             if not _looks_in_sample(given, counts):
-                scores[GIVEN], counts[GIVEN] = np.asarray(score, float), given
+                scores[GIVEN_SCORE], counts[GIVEN_SCORE] = np.asarray(score, float), given
         aucs = {name: table.auc("positive", "unlabeled") for name, table in counts.items()}
         best = max(aucs, key=aucs.__getitem__)
         consensus = Consensus(sampling=self.sampling, confidence_level=self.confidence_level)
@@ -119,10 +119,10 @@ class SharpestScorer(PrevalenceEstimator):
             linear = LogisticRegression(max_iter=500)
             filled = SimpleImputer(keep_empty_features=True)
             models = {"boosting": None, "logistic": make_pipeline(filled, StandardScaler(), linear)}
-        if not models or {GIVEN, BLEND} & set(models):
+        if not models or {GIVEN_SCORE, BLEND} & set(models):
             raise InputError(
                 "estimators must be a dict of classifiers with names other than"
-                f" {GIVEN!r} and {BLEND!r}; got {models!r}"
+                f" {GIVEN_SCORE!r} and {BLEND!r}; got {models!r}"
             )
         rng, scores = self._rng(), {}
         for name, model in models.items():

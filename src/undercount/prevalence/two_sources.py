@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from undercount.count.arrays import read_labels, read_weights, refuse_other_order
+from undercount.count.arrays import check_row_order, read_labels, read_weights
 from undercount.curve import FloatArray
 from undercount.errors import (
     MISSING_DATA,
@@ -106,7 +106,7 @@ class TwoSources(PrevalenceEstimator):
         cluster : array-like, optional
             Whose each row is, if a source finds rows of a cluster together.
         """
-        refuse_other_order(first=first, second=second)
+        check_row_order(first=first, second=second)
         hits = _found(first), _found(second)
         if len(hits[0]) != len(hits[1]):
             raise InputError(

@@ -9,9 +9,9 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 
 # Thresholds at which heads are compared; each costs a part of the confidence.
-THRESHOLDS = 32
+COMPARED_THRESHOLDS = 32
 # Rows of each kind that a head must hold at least; sums of weights round.
-FEWEST = 2 - 1e-9
+MIN_HEAD_ROWS = 2 - 1e-9
 
 
 def upper_bound(counts: ScoreCounts, confidence_level: float) -> float:
@@ -38,7 +38,7 @@ def upper_bound(counts: ScoreCounts, confidence_level: float) -> float:
     """
     _, labelled, unlabeled = head_shares(counts.canonical.thinned)
     sizes = effective_sizes(counts)
-    grid = np.arange(1, THRESHOLDS + 1) / THRESHOLDS
+    grid = np.arange(1, COMPARED_THRESHOLDS + 1) / COMPARED_THRESHOLDS
     place = np.unique(np.searchsorted(labelled, grid - 1e-12).clip(max=len(labelled) - 1))
     risk = (1 - confidence_level) / (2 * len(place))
     return min(1.0, float(limits_ratio(labelled[place], unlabeled[place], sizes, risk).min()))
@@ -103,7 +103,7 @@ def head_shares(counts: ScoreCounts) -> tuple[FloatArray, FloatArray, FloatArray
     unlabeled = np.minimum(others[at + 1] / counts.n_unlabeled, 1.0)
     m, n = effective_sizes(counts)
     # Both grow, so all from the first on are kept, and the last in any case.
-    enough = [int(np.searchsorted(heads, FEWEST)) for heads in (labelled * m, unlabeled * n)]
+    enough = [int(np.searchsorted(heads, MIN_HEAD_ROWS)) for heads in (labelled * m, unlabeled * n)]
     keep = slice(min(max(enough), len(at) - 1), None)
     return counts.score[at[keep]], labelled[keep], unlabeled[keep]
 

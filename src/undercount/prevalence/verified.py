@@ -10,7 +10,7 @@ from undercount.errors import InputError, check_choice
 from undercount.estimate import Interval
 from undercount.prevalence.base import Fitted, PrevalenceEstimator
 
-KINDS = ("equal-tailed", "highest-density")
+CREDIBLE_INTERVALS = ("equal-tailed", "highest-density")
 
 
 class VerifiedSample(PrevalenceEstimator):
@@ -74,7 +74,7 @@ class VerifiedSample(PrevalenceEstimator):
     def fit_counts(self, n_positive: float, n_verified: float) -> Self:
         """Read the number of positives among the number of verified rows."""
         self._check_parameters()
-        check_choice("kind", self.kind, KINDS)
+        check_choice("kind", self.kind, CREDIBLE_INTERVALS)
         if min(self.prior) <= 0:
             raise InputError(f"both parameters of the prior must be positive; got {self.prior}")
         if not 0 <= n_positive <= n_verified or n_verified <= 0:

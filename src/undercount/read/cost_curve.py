@@ -12,7 +12,7 @@ from undercount.infer.decisions import BestThreshold, cost_weight
 from undercount.read.evaluation import Evaluation
 
 # Thresholds along which costs are drawn.
-N_POINTS = 40
+COST_THRESHOLDS = 40
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class CostCurve:
 
 
 def cost_curve(
-    evaluation: Evaluation, costs: Mapping[str, float], n_points: int = N_POINTS
+    evaluation: Evaluation, costs: Mapping[str, float], n_points: int = COST_THRESHOLDS
 ) -> CostCurve:
     """Estimate what errors cost along an evaluation's thresholds.
 
@@ -78,27 +78,27 @@ def cost_curve(
     (1.6, 0.6)
     """
     cost_weight(costs)  # refuses what is no cost
-    known = not evaluation.unknowns.range_only
-    best = evaluation.best_threshold(cost=costs) if known else None
+    valued = not evaluation.unknowns.range_only
+    best = evaluation.best_threshold(cost=costs) if valued else None
     counts = evaluation.counts
     cells = [counts.unlabeled]
     if evaluation.shares.sampling == "single-sample":
         cells += [counts.positive, counts.negative]
     flagged = np.cumsum(np.sum(cells, axis=0))
     # Even steps in rows: half of the thresholds flag less than half of them.
-    wanted = np.linspace(0, flagged[-1], n_points + 1)[1:]
-    places = np.minimum(np.searchsorted(flagged, wanted), len(flagged) - 1)
+    sizes = np.linspace(0, flagged[-1], n_points + 1)[1:]
+    places = np.minimum(np.searchsorted(flagged, sizes), len(flagged) - 1)
     marked = (evaluation.threshold, None if best is None else best.threshold)
-    asked = [each for each in marked if each is not None]
-    thresholds = np.unique([*counts.score[places], *filter(np.isfinite, asked)])[::-1]
+    marks = [threshold for threshold in marked if threshold is not None]
+    thresholds = np.unique([*counts.score[places], *filter(np.isfinite, marks)])[::-1]
     rows = np.append(0.0, flagged)[np.searchsorted(-counts.score, -thresholds, side="right")]
     named = {name: costs.get(name, 0.0) for name in ("false_positive", "false_negative")}
     chance = named["false_positive"] / sum(named.values())
     prevalence = evaluation.prevalence
     with collect_warnings():  # along a curve single rates leave their range by chance
-        prices = tuple(evaluation.cost(each, **named) for each in thresholds.tolist())
+        prices = tuple(evaluation.cost(threshold, **named) for threshold in thresholds.tolist())
         benefits = (
-            tuple(evaluation.net_benefit(chance, each) for each in thresholds.tolist())
+            tuple(evaluation.net_benefit(chance, threshold) for threshold in thresholds.tolist())
             if 0 < chance < 1
             else ()
         )

@@ -11,7 +11,7 @@ from undercount.counts import ScoreCounts
 from undercount.errors import InputError, Message, collect_warnings
 
 # The default first, then by measured error; the rest as references of the papers.
-METHODS: dict[str, tuple[str, dict[str, Any]]] = {
+ESTIMATOR_BY_METHOD: dict[str, tuple[str, dict[str, Any]]] = {
     "Consensus": ("Consensus", {}),
     "DEDPUL": ("Dedpul", {}),
     "BBE": ("BestBin", {}),
@@ -65,7 +65,7 @@ def estimator_table(
 ) -> list[EstimatorRow]:
     """Fit every score method; one that cannot work says why."""
     counts.require("positive", "unlabeled")
-    methods = dict(METHODS)
+    methods = dict(ESTIMATOR_BY_METHOD)
     if counts.n_negative > 0:
         methods["two labels"] = ("TwoLabels", {})
     options: dict[str, Any] = {"sampling": sampling, "random_state": random_state}
@@ -79,7 +79,7 @@ def estimator_table(
 def _ask(name: str, method: Any, counts: ScoreCounts) -> EstimatorRow:
     started = time.process_time()
     try:
-        with collect_warnings() as found:
+        with collect_warnings() as warnings:
             method.fit(counts)
     except InputError as error:
         seconds = time.process_time() - started
@@ -87,11 +87,11 @@ def _ask(name: str, method: Any, counts: ScoreCounts) -> EstimatorRow:
     seconds = time.process_time() - started
     interval, bound = method.interval_, getattr(method, "upper_bound_", None)
     low, high = (interval.low, interval.high) if interval is not None else (None, None)
-    note = found[0].message if found else ""
+    note = warnings[0].message if warnings else ""
     return EstimatorRow(name, method.unlabeled_prevalence_, low, high, bound, seconds, note)
 
 
-def refuse_unanswered(rows: Sequence[EstimatorRow], name: str = "") -> None:
+def check_any_answer(rows: Sequence[EstimatorRow], name: str = "") -> None:
     """Raise if no method has an answer: the one reason, or each with its methods."""
     if any(row.value is not None for row in rows):
         return

@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
-from undercount.assume.base import Assumption, Wanted
+from undercount.assume.base import Assumption, ReportOptions
 from undercount.assume.builder import assumption_of
-from undercount.count.arrays import refuse_other_order
+from undercount.count.arrays import check_row_order
 from undercount.count.columns import is_eager, is_frame
 from undercount.counts import ScoreCounts
 from undercount.estimate import check_confidence_level
@@ -23,10 +23,10 @@ from undercount.infer.scored_rows import (
     take_column,
 )
 from undercount.read.evaluate_models import evaluate_models, split_several
-from undercount.read.evaluate_segments import evaluate_segments
 from undercount.read.evaluation import Evaluation
-from undercount.read.segment_rows import SegmentedRows
-from undercount.read.segments import Evaluations
+from undercount.read.segments.evaluate_segments import evaluate_segments
+from undercount.read.segments.evaluations import Evaluations
+from undercount.read.segments.rows import SegmentedRows
 
 
 class EvaluateOptions(TypedDict, total=False):
@@ -187,10 +187,10 @@ def evaluate(
         label_frequency=label_frequency,
         reviews=reviews,
     )
-    refuse_other_order(y=y, score=score, by=by, cluster=cluster, **assumption.columns)
+    check_row_order(y=y, score=score, by=by, cluster=cluster, **assumption.columns)
     place, thresholds = split_several("threshold", threshold)
     first_top, tops = split_several("top", top)
-    wanted = Wanted(
+    wanted = ReportOptions(
         target, confidence_level, first_top, metrics, random_state, progress, thresholds, tops
     )
     taken = {name: take_column(y, name, each) for name, each in assumption.columns.items()}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from undercount.assume.base import Assumption, Recovery, Wanted
+from undercount.assume.base import Assumption, Recovery, ReportOptions
 from undercount.assume.builder import assumption_of
 from undercount.checks.checklist import looks_leaked, spoken
 from undercount.errors import (
@@ -23,7 +23,7 @@ from undercount.infer.metric_name import parse_metric
 from undercount.infer.metric_row import MetricRow
 from undercount.infer.mixture import TARGETS
 from undercount.infer.scored_rows import ScoredRows
-from undercount.infer.sensitivity import AREAS
+from undercount.infer.sensitivity import SWEPT_AREAS
 from undercount.read.evaluation import POINT_METRICS, Evaluation
 
 
@@ -37,7 +37,7 @@ def check_metrics(metrics: Sequence[str]) -> None:
 
 def evaluate_models(
     models: Mapping[str, ScoredRows],
-    wanted: Wanted = Wanted(),  # noqa: B008 - nothing can change it
+    wanted: ReportOptions = ReportOptions(),  # noqa: B008 - nothing can change it
     assume: Assumption | None = None,
 ) -> dict[str, Evaluation]:
     """Evaluate models on the same rows, which have one share of hidden positives.
@@ -46,7 +46,7 @@ def evaluate_models(
     ----------
     models : mapping
         Name of each model → its rows.
-    wanted : Wanted
+    wanted : ReportOptions
         What is asked of every model.
     assume : Assumption, optional
         How the labels came about; None: at random, their share estimated.
@@ -55,10 +55,10 @@ def evaluate_models(
     assume = assumption_of(assume)
     assume.check_rows(next(iter(models.values())))
     recoveries = assume.recover(models, wanted)
-    return {name: make_whole(name, each, wanted) for name, each in recoveries.items()}
+    return {name: make_whole(name, recovery, wanted) for name, recovery in recoveries.items()}
 
 
-def check_wanted(wanted: Wanted) -> None:
+def check_wanted(wanted: ReportOptions) -> None:
     """Raise where what is asked of every model cannot be asked."""
     check_confidence_level(wanted.confidence_level)
     if wanted.metrics is not None:
@@ -67,22 +67,24 @@ def check_wanted(wanted: Wanted) -> None:
         check_choice("target", wanted.target, TARGETS)
 
 
-def make_bare(name: str, recovery: Recovery, wanted: Wanted) -> Evaluation:
+def make_bare(name: str, recovery: Recovery, wanted: ReportOptions) -> Evaluation:
     """Put together what is known, without table and checks."""
     used = recovery.used
     seed, backend = wanted.random_state, used.backend
     return Evaluation(recovery, (), (), name, used.threshold, random_state=seed, backend=backend)
 
 
-def make_whole(name: str, recovery: Recovery, wanted: Wanted) -> Evaluation:
+def make_whole(name: str, recovery: Recovery, wanted: ReportOptions) -> Evaluation:
     """Make the table of one model, then its checks."""
-    made = make_bare(name, recovery, wanted)
+    evaluation = make_bare(name, recovery, wanted)
     with collect_warnings() as warned:  # they become checks
-        made = replace(made, rows=_rows(made, wanted))
+        evaluation = replace(evaluation, rows=_rows(evaluation, wanted))
         tops = [top for top in (wanted.top, *wanted.tops) if top is not None]
-        made = replace(made, top_rows=tuple(row for top in tops for row in made.at(top=top)))
+        evaluation = replace(
+            evaluation, top_rows=tuple(row for top in tops for row in evaluation.at(top=top))
+        )
     forget_cells()
-    return replace(made, checks=tuple(recovery.checks(made.rows, warned)))
+    return replace(evaluation, checks=tuple(recovery.checks(evaluation.rows, warned)))
 
 
 def split_several(argument: str, given: Any) -> tuple[Any, tuple[float, ...]]:
@@ -105,12 +107,12 @@ def split_several(argument: str, given: Any) -> tuple[Any, tuple[float, ...]]:
     return given[0], tuple(read(value) for value in given[1:])
 
 
-def _further_rows(made: Evaluation, wanted: Wanted) -> list[MetricRow]:
+def _further_rows(made: Evaluation, wanted: ReportOptions) -> list[MetricRow]:
     """Return the metrics of the table at further thresholds."""
     metrics: Sequence[str] = POINT_METRICS
     if wanted.metrics is not None:
         chosen = map(parse_metric, wanted.metrics)
-        metrics = [m.metric for m in chosen if not m.placed and m.metric not in AREAS]
+        metrics = [m.metric for m in chosen if not m.placed and m.metric not in SWEPT_AREAS]
     return [
         row
         for threshold in wanted.thresholds
@@ -118,7 +120,7 @@ def _further_rows(made: Evaluation, wanted: Wanted) -> list[MetricRow]:
     ]
 
 
-def _rows(made: Evaluation, wanted: Wanted) -> tuple[MetricRow, ...]:
+def _rows(made: Evaluation, wanted: ReportOptions) -> tuple[MetricRow, ...]:
     """Make the table; what is wrong with the shares is said as people say it."""
     try:
         if wanted.metrics is None:

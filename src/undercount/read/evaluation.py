@@ -19,13 +19,7 @@ from undercount.checks.flagged import (
 )
 from undercount.count.columns import make_frame
 from undercount.counts import ScoreCounts
-from undercount.curve import (
-    CurveBounds,
-    FloatArray,
-    OperatingCurve,
-    OperatingPoint,
-    metric_names,
-)
+from undercount.curve import CurveBounds, FloatArray, OperatingCurve, OperatingPoint, metric_names
 from undercount.errors import (
     CODES,
     Check,
@@ -44,18 +38,13 @@ from undercount.infer.decisions import (
     scale_estimate,
 )
 from undercount.infer.metric_at import MetricAt
-from undercount.infer.metric_name import (
-    MetricName,
-    parse_metric,
-    short_number,
-    short_threshold,
-)
+from undercount.infer.metric_name import MetricName, parse_metric, short_number, short_threshold
 from undercount.infer.metric_row import MetricRow, grows
 from undercount.infer.mixture import Target
 from undercount.infer.sensitivity import (
-    AREAS,
     OVER,
-    STEPS,
+    SWEEP_STEPS,
+    SWEPT_AREAS,
     BreakEven,
     Over,
     check_goal,
@@ -131,7 +120,7 @@ def render(form: str, *subject: Any, **options: Any) -> Any:
 
 
 # What is found where rates cannot be carried over.
-NOTHING = Estimate(math.nan, math.nan, math.nan)
+NO_ESTIMATE = Estimate(math.nan, math.nan, math.nan)
 TOP_METRICS = ("precision", "recall", "lift")
 POINT_METRICS = ("recall", "precision", "f1", "specificity", "accuracy", "mcc")
 
@@ -290,11 +279,11 @@ class Evaluation:
 
     def claimed(self, requirement: Requirement) -> "Evaluation":
         """Return the same with a claim that was read before, and what its threshold asks to say."""
-        threshold, told = requirement.threshold, []
+        threshold, warned = requirement.threshold, []
         if threshold is not None:
             own = threshold == self.threshold
-            told = rounding_check(self.counts_at(threshold), threshold, own=own)
-        checks = dict.fromkeys((*self.checks, *told))
+            warned = rounding_check(self.counts_at(threshold), threshold, own=own)
+        checks = dict.fromkeys((*self.checks, *warned))
         return replace(self, claim=self.placed(requirement), checks=tuple(checks))
 
     def costing(self, *, false_positive: float, false_negative: float) -> "Evaluation":
@@ -310,7 +299,7 @@ class Evaluation:
         """
         costs = {"false_positive": false_positive, "false_negative": false_negative}
         cost_weight(costs)  # refuses what is no cost
-        return replace(self, costs={name: float(each) for name, each in costs.items()})
+        return replace(self, costs={name: float(cost) for name, cost in costs.items()})
 
     def at(
         self, threshold: float | None = None, *, top: float | None = None
@@ -332,9 +321,9 @@ class Evaluation:
         rows = []
         for metric in metrics:
             estimate, at = self.estimate(metric, top=top), MetricAt(metric, top=top)
-            naive = self.recovery.naive_value(at, self.recovery.counts_for_top)
-            asked = int(top) if top == 1 else float(top)  # 1.0 might be all rows
-            rows.append(MetricRow(metric, None, naive, estimate, top=asked))
+            (naive,) = self.recovery.naive_values([at], self.recovery.counts_for_top)
+            size = int(top) if top == 1 else float(top)  # 1.0 might be all rows
+            rows.append(MetricRow(metric, None, naive, estimate, top=size))
         return tuple(rows)
 
     @property
@@ -348,17 +337,17 @@ class Evaluation:
 
     def standard_rows(self) -> tuple[MetricRow, ...]:
         """Return the table of the areas and, if there is a threshold, the metrics at it."""
-        rows = self.metric_rows(AREAS, None, self.counts)
+        rows = self.metric_rows(SWEPT_AREAS, None, self.counts)
         if self.threshold is None:
             return rows
         return self.metric_rows(POINT_METRICS, self.threshold, self.counts) + rows
 
     def standard(self) -> "Evaluation":
         """Return the evaluation with the usual table, whichever metrics were chosen for it."""
-        wanted: set[tuple[str, float | None]] = {(metric, None) for metric in AREAS}
+        rows_asked: set[tuple[str, float | None]] = {(metric, None) for metric in SWEPT_AREAS}
         if self.threshold is not None:
-            wanted |= {(metric, self.threshold) for metric in POINT_METRICS}
-        if wanted <= {(row.metric, row.threshold) for row in self.rows}:
+            rows_asked |= {(metric, self.threshold) for metric in POINT_METRICS}
+        if rows_asked <= {(row.metric, row.threshold) for row in self.rows}:
             return self
         with collect_warnings():
             return replace(self, rows=self.standard_rows())
@@ -373,13 +362,13 @@ class Evaluation:
         rows: list[MetricRow] = []
         for name in map(parse_metric, metrics):
             if top is not None and self.threshold is None and not name.placed:
-                name.refuse_elsewhere(TOP_METRICS)
+                name.check_top_metric(TOP_METRICS)
                 continue
             if name.top is not None:
                 rows += self._top_rows(name.top, [m for m in TOP_METRICS if m == name.metric])
                 continue
             threshold = self.threshold if name.threshold is None else name.threshold
-            if name.metric in AREAS:
+            if name.metric in SWEPT_AREAS:
                 threshold = None
             elif threshold is None:
                 raise InputError(
@@ -400,9 +389,9 @@ class Evaluation:
         shown = None if threshold is None else short_threshold(threshold, counts)
         floors, recovery = self.recovery.floors(counts), self.recovery
         places = [MetricAt(metric, threshold) for metric in metrics]
-        estimates, rows = recovery.estimates(places, counts), []
-        for metric, at, estimate in zip(metrics, places, estimates, strict=True):
-            value = recovery.naive_value(at, counts)
+        estimates, naive = recovery.estimates(places, counts), recovery.naive_values(places, counts)
+        rows = []
+        for metric, value, estimate in zip(metrics, naive, estimates, strict=True):
             bound = value if floors and grows(metric, value, self.shares) else None
             certain = bound is not None and metric == "precision" and self.target == "dataset"
             if not (certain or self.basis.random_labels):
@@ -422,9 +411,12 @@ class Evaluation:
         at = MetricAt.of(metric, threshold, top=top, beta=beta)
         recovery = self.recovery
         counts = recovery.counts_at(at.threshold) if top is None else recovery.counts_for_top
-        known = at.threshold in (None, self.threshold)  # what it would warn of is among the checks
+        checked = at.threshold in (
+            None,
+            self.threshold,
+        )  # what it would warn of is among the checks
         self._warn_rounding(counts, at.threshold)
-        with collect_warnings() if known else nullcontext():
+        with collect_warnings() if checked else nullcontext():
             estimate = recovery.estimate(at, counts)
         return recovery.raise_top(estimate, at)
 
@@ -447,7 +439,7 @@ class Evaluation:
             name = replace(name, top=self.top)
         threshold = self.threshold if name.top is None else None
         threshold = threshold if name.threshold is None else name.threshold
-        if name.metric in AREAS:
+        if name.metric in SWEPT_AREAS:
             threshold = None
         for row in self.rows:
             if name.top is None and (row.metric, row.threshold) == (name.metric, threshold):
@@ -473,30 +465,30 @@ class Evaluation:
             holds, or fails, at every share that the scores allow. `outcome` is "met", "failed" or
             "inconclusive", and printed it says why.
         """
-        wanted = [
+        requirements_read = [
             requirement
             for condition in conditions
             for requirement in parse_requirements(condition, self.threshold, self.top)
         ]
-        return Verdict(tuple(self.judge(requirement) for requirement in wanted))
+        return Verdict(tuple(self.judge(requirement) for requirement in requirements_read))
 
     def judge(self, requirement: Requirement) -> Judgement:
         """Judge one requirement by the estimate and by what the checks found.
 
         It is open if it hangs on rows that score what the threshold is in single precision.
         """
-        found, threshold = self._judge(requirement), requirement.threshold
+        judgement, threshold = self._judge(requirement), requirement.threshold
         if threshold is None:
-            return found
+            return judgement
         counts = self.counts_at(threshold)
         near = rounded_threshold(counts, threshold)
         if near is None:
-            return found
-        there = replace(requirement, name=replace(requirement.name, threshold=near))
-        if self._judge(there).outcome == found.outcome:
-            return found
+            return judgement
+        nearby = replace(requirement, name=replace(requirement.name, threshold=near))
+        if self._judge(nearby).outcome == judgement.outcome:
+            return judgement
         (check,) = rounding_check(counts, threshold)
-        return replace(found, outcome="inconclusive", why=check_words(check))
+        return replace(judgement, outcome="inconclusive", why=check_words(check))
 
     def _judge(self, requirement: Requirement) -> Judgement:
         """Judge one requirement where it is read."""
@@ -511,7 +503,7 @@ class Evaluation:
         except InputError as error:
             if error.code != "misfit" or requirement.deploy_prevalence is None:
                 raise
-            return Judgement(self.name, requirement, "inconclusive", NOTHING, str(error))
+            return Judgement(self.name, requirement, "inconclusive", NO_ESTIMATE, str(error))
         at = MetricAt(requirement.metric, requirement.threshold, top=requirement.name.top)
         checks = [check for check in self.checks if check.code != CODES["flagged"]]
         if requirement.threshold is not None:
@@ -564,16 +556,18 @@ class Evaluation:
         >>> sorted(evaluation.metrics("valid/"))[:2]
         ['valid/lift_auc', 'valid/lift_auc_high']
         """
-        found = {}
+        values = {}
         if not self.unknowns.range_only:
-            found["prevalence"] = self.prevalence
-            found["unlabeled_prevalence"] = self.shares.unlabeled_prevalence
+            values["prevalence"] = self.prevalence
+            values["unlabeled_prevalence"] = self.shares.unlabeled_prevalence
         for row in (*self.rows, *self.top_rows):
             name, estimate = self._key(row, "_at_"), row.estimate
-            found[name], found[f"{name}_naive"] = estimate.value, row.naive
-            found[f"{name}_low"], found[f"{name}_high"] = estimate.low, estimate.high
+            values[name], values[f"{name}_naive"] = estimate.value, row.naive
+            values[f"{name}_low"], values[f"{name}_high"] = estimate.low, estimate.high
         return {
-            f"{prefix}{name}": float(value) for name, value in found.items() if math.isfinite(value)
+            f"{prefix}{name}": float(value)
+            for name, value in values.items()
+            if math.isfinite(value)
         }
 
     def point(self, threshold: float) -> OperatingPoint:
@@ -601,30 +595,30 @@ class Evaluation:
         share = self.recovery.read_prevalence(prevalence)
         threshold = self.threshold if threshold is None else read_threshold(threshold)
         counts = self.counts_at(threshold)
-        asked: list[tuple[str, float | None]] = [(metric, None) for metric in AREAS]
+        places: list[tuple[str, float | None]] = [(metric, None) for metric in SWEPT_AREAS]
         if threshold is not None:
-            asked = [*((metric, threshold) for metric in POINT_METRICS), *asked]
+            places = [*((metric, threshold) for metric in POINT_METRICS), *places]
         rows = []
-        for metric, place in asked:
+        for metric, place in places:
             at = MetricAt(metric, place)
             try:
-                there = self.recovery.estimate(replace(at, prevalence=share))
+                carried = self.recovery.estimate(replace(at, prevalence=share))
             except InputError as error:
                 if error.code != "misfit":  # these rows allow the shares, the population less so
                     raise
                 continue
             here = self.recovery.estimate(at, counts).value
             shown = None if place is None else short_threshold(place, counts)
-            rows.append(MetricRow(metric, place, here, there, shown=shown))
+            rows.append(MetricRow(metric, place, here, carried, shown=shown))
         return tuple(rows)
 
     def estimate_required(self, requirement: Requirement) -> Estimate:
         """Estimate the metric of a requirement where it is to hold: here, or where it says."""
-        name, there = requirement.name, requirement.deploy_prevalence
-        if there is None:
+        name, prevalence = requirement.name, requirement.deploy_prevalence
+        if prevalence is None:
             return self.estimate_named(name)
-        threshold = None if name.metric in AREAS else name.threshold
-        return self.recovery.estimate(MetricAt(name.metric, threshold, prevalence=there))
+        threshold = None if name.metric in SWEPT_AREAS else name.threshold
+        return self.recovery.estimate(MetricAt(name.metric, threshold, prevalence=prevalence))
 
     def placed(self, requirement: Requirement) -> Requirement:
         """Return a requirement that says where it is judged: where the classifier will work."""
@@ -665,7 +659,7 @@ class Evaluation:
         if metric not in metric_names():
             check_choice("metric", metric, tuple(FACTS))
             raise InputError(f"{metric} has no threshold; sweep a metric such as precision")
-        thresholds = spaced_thresholds(self.counts, STEPS, self.threshold)
+        thresholds = spaced_thresholds(self.counts, SWEEP_STEPS, self.threshold)
         with collect_warnings():  # along a curve single rates leave their range by chance
             estimates = [
                 self.metric_rows((metric,), threshold, self.counts_at(threshold))[0].estimate
@@ -786,9 +780,9 @@ class Evaluation:
         """Estimate what errors cost a row, at a threshold or if the highest rows are flagged."""
         errors = {"false_positive": false_positive, "false_negative": false_negative}
         weight, scale = cost_weight(errors)
-        found = self.estimate("expected_cost", self._place(threshold, top), top=top, beta=weight)
-        found = scale_estimate(found, scale)
-        return replace(found, high=min(found.high, max(map(float, errors.values()))))
+        cost = self.estimate("expected_cost", self._place(threshold, top), top=top, beta=weight)
+        cost = scale_estimate(cost, scale)
+        return replace(cost, high=min(cost.high, max(map(float, errors.values()))))
 
     def net_benefit(
         self, chance: float, threshold: float | None = None, *, top: float | None = None
@@ -807,12 +801,12 @@ class Evaluation:
     def _place(self, threshold: float | None, top: float | None) -> float | None:
         if top is not None:
             return None
-        found = self.threshold if threshold is None else threshold
-        if found is None:
+        place = self.threshold if threshold is None else threshold
+        if place is None:
             raise InputError(
                 f"give a {named('threshold')} or {named('top')}; this evaluation has none"
             )
-        return found
+        return place
 
     def table(self) -> dict[str, list[Any]]:
         """Return the table as columns, ready for any data frame's constructor."""

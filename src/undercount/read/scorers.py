@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import metrics
 
-from undercount.assume.base import Assumption, Wanted
+from undercount.assume.base import Assumption, ReportOptions
 from undercount.assume.builder import assumption_of, random_labels_of
 from undercount.assume.random_labels.assumption import RandomLabels
-from undercount.checks.labelled_chance import EVEN, warn_words
+from undercount.checks.labelled_chance import EVEN_CHANCE, warn_words
 from undercount.count.kernel.array_library import is_tensor
 from undercount.counts import ScoreCounts
 from undercount.errors import (
@@ -36,7 +36,7 @@ USUAL_RESPONSE = ("decision_function", "predict_proba")
 # Fewer rows of a kind say nothing of their order; runs this many standard errors too few do.
 FEWEST_RUNS, RARE_ORDER = 10, -5.0
 # A larger share of neighbours among the unlabeled rows of a fold is no random choice.
-NEIGHBOURS = 0.6
+MOST_ADJACENT_ROWS = 0.6
 
 # Metrics whose order of models is the same without knowing the prevalence: areas in a fixed order,
 # and what needs none. With impure labels recall moves with the prevalence too, and areas are left.
@@ -270,7 +270,7 @@ def _score_rows(
     if labels.dtype.kind in "OUS":
         labels = y_true = _read_numbers(labels)
     unlabeled = _unlabeled_value(labels) if unlabeled is None else unlabeled
-    _refuse_lone_fold(labels)
+    _check_lone_fold(labels)
     warn_of_order(y_true, labels == 1)
     counts = ScoreCounts.from_rows(
         y_true,
@@ -288,7 +288,7 @@ def _score_rows(
         label_purity=assumed.purity,
         sampling=assumed.sampling,
     )
-    if threshold == EVEN:
+    if threshold == EVEN_CHANCE:
         words = warn_words(np.asarray(y_score, dtype=float), counts, shares)
         if words:
             warn(MisfitWarning(words, code="labelled-chance", metric=metric), stacklevel=3)
@@ -296,17 +296,17 @@ def _score_rows(
         shares = Shares(0.0, assumed.purity, assumed.sampling)
     # A fold is small; the whole evaluation will say what matters.
     with collect_warnings(MisfitWarning, SmallSampleWarning):
-        found = estimate_metric(
+        estimate = estimate_metric(
             counts, shares, metric, threshold=threshold, beta=beta, max_fpr=max_fpr
         )
-    return scale * found.value
+    return scale * estimate.value
 
 
 def _value_of_fold(rows: ScoredRows, at: MetricAt, assume: Assumption) -> float:
     """Return the value of a metric of a fold under an assumption that says nothing of rows."""
     with collect_warnings(MisfitWarning, SmallSampleWarning):  # a fold is small
         assume.check_rows(rows)
-        (recovery,) = assume.recover({"": rows}, Wanted()).values()
+        (recovery,) = assume.recover({"": rows}, ReportOptions()).values()
         return recovery.estimate(at).value
 
 
@@ -332,7 +332,7 @@ def _unlabeled_value(labels: NDArray[Any]) -> float:
     return -1.0 if (labels == -1).any() else 0.0
 
 
-def _refuse_lone_fold(labels: NDArray[Any]) -> None:
+def _check_lone_fold(labels: NDArray[Any]) -> None:
     """Say what to do about folds without a labelled or without another row."""
     if (labels == 1).any() and not (labels == 1).all():
         return
@@ -357,7 +357,7 @@ def warn_of_order(y: Any, labelled: NDArray[np.bool_]) -> None:
         return
     if index is not None and getattr(index, "dtype", None) is not None and index.dtype.kind in "iu":
         places = np.sort(np.asarray(index)[~labelled])
-        if np.mean(np.diff(places) == 1) < NEIGHBOURS:
+        if np.mean(np.diff(places) == 1) < MOST_ADJACENT_ROWS:
             return
     runs = 1 + int(np.count_nonzero(labelled[1:] != labelled[:-1]))
     product = 2.0 * some * (n - some)

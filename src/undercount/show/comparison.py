@@ -5,25 +5,28 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from undercount.assume.base import Basis
 from undercount.checks.percentages import percent, percents_beside
 from undercount.count.arrays import amount
-from undercount.curve import ROUNDING
+from undercount.curve import NO_ROWS_ROUNDING
 from undercount.errors import CODES
 from undercount.estimate import Estimate
 from undercount.infer.difference import Difference
 from undercount.infer.metric_name import short_number
 from undercount.infer.workload import Workload
-from undercount.read.compare import Comparison
+from undercount.read.compare.compare import Comparison
+from undercount.read.compare.leaderboard import Standing, tied_at_the_top
 from undercount.read.evaluation import Evaluation
-from undercount.read.leaderboard import Standing, tied_at_the_top
 from undercount.show.document import as_document, plain, write_document
-from undercount.show.layout import neutralise
+from undercount.show.layout import join_percents, neutralise, part_percents
 from undercount.show.spoken import metric_title, number, rows_words
 from undercount.show.text import hidden_words, value_words
 
-WIDTH = 100
+TEXT_WIDTH = 100
 # Columns of words are no wider than this; names are wrapped down to this.
-LONGEST_NAME, SHORTEST_NAME = 30, 12
+LONGEST_MODEL_NAME, SHORTEST_NAME = 30, 12
+# Lines that the names of columns may take: the fewest for which there is room, a word each at last.
+FEW_LINES, MANY_LINES = (2, 3), 9
 SMALLEST_P = 0.0001
 PAIR = 2
 CHANCES = "labelling chances"
@@ -32,10 +35,10 @@ TOLD = {
     "chances": "The chances of a label tell the order, if they are right; no prevalence was "
     "supposed.",
 }
-FAIR = "if labels are a fair sample"
+IF_FAIR_LABELS = "if labels are a fair sample"
 # What differences need, where more must be said of it than of one model.
-NEEDED = {"random labels": "random labels (chosen by no model)"}
-QUESTIONS = {
+DIFFERENCE_NEED_WORDS = {"random labels": "random labels (chosen by no model)"}
+TARGET_WORDS = {
     "population": "in the population that these rows come from "
     "(the question 'rows' is about these alone)",
     "rows": "on these very rows, where only the choice of labelled positives is chance "
@@ -43,7 +46,7 @@ QUESTIONS = {
 }
 
 
-def as_text(comparison: Comparison, width: int = WIDTH) -> str:
+def as_text(comparison: Comparison, width: int = TEXT_WIDTH) -> str:
     """Write what is better, then the tables, in lines of at most a width."""
     blocks = [
         _filled("", verdict_words(comparison), width),
@@ -79,7 +82,7 @@ def verdict_words(comparison: Comparison) -> str:
     """Say which model is better, in what, by how much, for which question, at which prevalence."""
     standings = comparison.leaderboard()
     top, title = tied_at_the_top(standings), metric_title(comparison.rank_by)
-    best, question = standings[0], QUESTIONS[comparison.question]
+    best, question = standings[0], TARGET_WORDS[comparison.question]
     behind = [s.behind for s in standings[1:] if s.behind is not None]
     if not behind or any(not d.difference.exists for d in behind[:1]):
         return (
@@ -87,15 +90,16 @@ def verdict_words(comparison: Comparison) -> str:
         )
     gap = behind[0]
     share = comparison.evaluations[best.name].shares.unlabeled_prevalence
+    order = order_words(gap, share, comparison.first.basis)
     by = f"{gap_words(gap)}, {_chance_words(comparison, gap)}"
     if len(top) == 1:
         rest = "" if len(standings) == PAIR else ", the next"
         words = f"{best.name} is better than {gap.other}{rest} in {title}: by {by}, {question}."
-        return f"{words} {order_words(gap, share)}"
+        return f"{words} {order}"
     if len(standings) == PAIR:
         return (
             f"{best.name} and {gap.other} cannot be told apart in {title}: {best.name} is ahead "
-            f"by {by}, {question}. {order_words(gap, share)}"
+            f"by {by}, {question}. {order}"
             f"{_elsewhere_words(comparison)}"
         )
     names = f"{', '.join(top[:-1])} and {top[-1]}"
@@ -107,7 +111,7 @@ def verdict_words(comparison: Comparison) -> str:
     )
     return (
         f"{names} cannot be told apart at the top in {title}: {best.name} is ahead of {gap.other} "
-        f"by {by}, {question}.{tail} {order_words(gap, share)}"
+        f"by {by}, {question}.{tail} {order}"
     )
 
 
@@ -126,7 +130,7 @@ def p_heading(comparison: Comparison) -> str:
 
 def needs_words(comparison: Comparison) -> str:
     """Say what the differences rest on: labels that one of the models chose turn the order."""
-    return f"{', '.join(NEEDED.get(need, need) for need in comparison.needs)}."
+    return f"{', '.join(DIFFERENCE_NEED_WORDS.get(need, need) for need in comparison.needs)}."
 
 
 def _elsewhere_words(comparison: Comparison) -> str:
@@ -142,23 +146,30 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def told_by(found: Difference) -> str:
+def told_by(found: Difference, basis: Basis) -> str:
     """Say what tells a difference where no prevalence is supposed; nothing where one is.
 
     At another prevalence the difference may be another.
     """
     needs = found.difference.needs
+    if basis.order:
+        return basis.determined_by
     return "verdicts" if "reviews" in needs else "chances" if CHANCES in needs else ""
 
 
-def order_words(found: Difference, share: float) -> str:
+def told_words(found: Difference, basis: Basis) -> str:
+    """Write the same as a sentence, with what it supposes."""
+    return basis.order or TOLD.get(told_by(found, basis), "")
+
+
+def order_words(found: Difference, share: float, basis: Basis) -> str:
     """Say whether the order of two models depends on the prevalence, whose share is in use."""
-    if told_by(found):
-        return TOLD[told_by(found)]
+    if told := told_words(found, basis):
+        return told
     if not found.depends_on_prevalence:
-        return f"The order is the same whatever the prevalence, {FAIR}."
+        return f"The order is the same whatever the prevalence, {IF_FAIR_LABELS}."
     if math.isnan(found.crossover):
-        return f"The order is the same at every prevalence that the scores allow, {FAIR}."
+        return f"The order is the same at every prevalence that the scores allow, {IF_FAIR_LABELS}."
     (taken,), (turns,) = percents_beside([share], [(found.crossover, "")])
     words = (
         f"The order depends on the prevalence: it turns at {turns} hidden positives among the "
@@ -356,7 +367,7 @@ def workload_notes(comparison: Comparison) -> list[str]:
     beyond = [
         f"the precision of {name} would be {values['precision']:.3f}"
         for name, values in work.values.items()
-        if values["precision"] > 1 + ROUNDING
+        if values["precision"] > 1 + NO_ROWS_ROUNDING
     ]
     notes = [
         f"{name} takes {percent(cut.share)} of its {amount(work.tied[name])} rows tied at "
@@ -380,9 +391,10 @@ def workload_notes(comparison: Comparison) -> list[str]:
 
 def difference_table(comparison: Comparison) -> Table:
     """Return the differences of two models, metric by metric."""
+    basis = comparison.first.basis
     head = ["metric", "difference", "chance of being better", "p", "the order holds"]
     rows = [
-        [metric_title(d.metric), gap_words(d), chance_words(d), p_words(d), _order(d)]
+        [metric_title(d.metric), gap_words(d), chance_words(d), p_words(d), _order(d, basis)]
         for d in comparison.differences
     ]
     return head, rows
@@ -464,9 +476,13 @@ def fitting_table(make: Callable[..., Table], comparison: Any, width: int) -> Ta
 
 
 def _filled(name: str, text: str, width: int) -> list[str]:
-    return textwrap.wrap(
-        neutralise(name + text), width, initial_indent=" ", subsequent_indent="   " if name else " "
-    )
+    return _wrapped(neutralise(name + text), width, " ", "   " if name else " ")
+
+
+def _wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
+    """Wrap a text or a cell, each number beside its percent sign."""
+    lines = textwrap.wrap(join_percents(text), width, initial_indent=first, subsequent_indent=rest)
+    return [part_percents(line) for line in lines]
 
 
 def _filled_notes(notes: list[str], width: int) -> list[list[str]]:
@@ -476,16 +492,26 @@ def _filled_notes(notes: list[str], width: int) -> list[list[str]]:
 def _sizes(table: Table, width: int) -> list[int]:
     """Return how wide each column is; none if they do not fit side by side."""
     head, rows = table
-    least = [max(map(len, name.split())) for name in head]
-    sizes = [
-        min(max([size, *(len(row[i]) for row in rows)]), LONGEST_NAME)
-        for i, size in enumerate(least)
-    ]
-    over = sum(sizes) + 2 * len(sizes) - width
-    if over > 0 and "model" in head:  # names are wrapped first
-        sizes[head.index("model")] -= min(over, max(sizes[head.index("model")] - SHORTEST_NAME, 0))
+    for depth in (*FEW_LINES, MANY_LINES):
+        sizes = [
+            min(max([_head_size(name, depth), *(len(row[i]) for row in rows)]), LONGEST_MODEL_NAME)
+            for i, name in enumerate(head)
+        ]
         over = sum(sizes) + 2 * len(sizes) - width
-    return sizes if over <= 0 else []
+        if over > 0 and "model" in head and depth == MANY_LINES:  # names are wrapped first
+            model = head.index("model")
+            sizes[model] -= min(over, max(sizes[model] - SHORTEST_NAME, 0))
+            over = sum(sizes) + 2 * len(sizes) - width
+        if over <= 0:
+            return sizes
+    return []
+
+
+def _head_size(name: str, depth: int) -> int:
+    """Return the least width at which the name of a column takes so many lines at most."""
+    least = max(map(len, name.split()))
+    sizes = range(least, len(name))
+    return next((size for size in sizes if len(_wrapped(name, size)) <= depth), len(name))
 
 
 def table_lines(table: Table, title: str, width: int) -> list[str]:
@@ -495,7 +521,7 @@ def table_lines(table: Table, title: str, width: int) -> list[str]:
     if not sizes:
         return lines + _stacked(head, rows, width)
     for row in [head, *rows]:
-        cells = [textwrap.wrap(cell, size) or [""] for cell, size in zip(row, sizes, strict=True)]
+        cells = [_wrapped(cell, size) or [""] for cell, size in zip(row, sizes, strict=True)]
         for depth in range(max(map(len, cells))):
             words = [
                 f"{cell[depth] if depth < len(cell) else '':<{size}}"
@@ -510,12 +536,10 @@ def _stacked(head: list[str], rows: list[list[str]], width: int) -> list[str]:
     lines = []
     for row in rows:
         name = row[head.index("model")] if "model" in head else row[0]
-        lines += textwrap.wrap(name, width, initial_indent=" ", subsequent_indent=" ")
+        lines += _wrapped(name, width, " ", " ")
         for title, cell in zip(head, row, strict=True):
             if cell and cell is not name:
-                lines += textwrap.wrap(
-                    f"{title}: {cell}", width, initial_indent="   ", subsequent_indent="     "
-                )
+                lines += _wrapped(f"{title}: {cell}", width, "   ", "     ")
     return lines
 
 
@@ -529,11 +553,11 @@ def chance_words(found: Difference) -> str:
     return "< 1 %" if probability < 0.01 else f"{100 * probability:.0f} %"  # noqa: PLR2004
 
 
-def _order(found: Difference) -> str:
+def _order(found: Difference, basis: Basis) -> str:
     if not found.difference.exists:
         return "–"
-    if told_by(found):
-        return f"told by {told_by(found)}"
+    if teller := told_by(found, basis):
+        return f"told by {teller}"
     if not found.depends_on_prevalence:
         return "whatever the prevalence"
     if math.isnan(found.crossover):

@@ -8,7 +8,7 @@ import io
 
 from markupsafe import Markup, escape
 
-from undercount.read.compare import Comparison
+from undercount.read.compare.compare import Comparison
 from undercount.show.comparison import (
     PAIR,
     Table,

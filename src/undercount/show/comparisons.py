@@ -8,12 +8,13 @@ from typing import Any
 from markupsafe import Markup
 
 from undercount import __version__
+from undercount.checks.percentages import goal_percent
 from undercount.count.arrays import amount
 from undercount.count.atomic_file import write_text
 from undercount.estimate import Estimate
-from undercount.read.comparisons import ComparedSegment, Comparisons
+from undercount.read.compare.comparisons import ComparedSegment, Comparisons
 from undercount.show.comparison import (
-    QUESTIONS,
+    TARGET_WORDS,
     Table,
     fitting_table,
     gap_words,
@@ -39,7 +40,18 @@ def heading(found: Comparisons) -> str:
     level = f"{100 * found.overall.confidence_level:g} %"
     return (
         f"{metric_title(found.overall.rank_by)} of each segment ({level}); differences "
-        f"{QUESTIONS[found.overall.question]}"
+        f"{TARGET_WORDS[found.overall.question]}"
+    )
+
+
+def deployment_words(found: Comparisons) -> str:
+    """Say where requirements are judged, if that is not where these rows are; else nothing."""
+    prevalence = found.overall.deploy_prevalence
+    if prevalence is None:
+        return ""
+    return (
+        f"Requirements are judged where {goal_percent(prevalence)} of the rows are positive; the "
+        "differences above are those of these rows."
     )
 
 
@@ -48,7 +60,7 @@ def segment_table(found: Comparisons, *, intervals: bool = True) -> Table:
     head = [found.column, "rows", "labels"]
     if len(found.pairs) == 1:
         ((one, other),) = found.pairs
-        head += [one, other, f"{one} less {other}", "p"]
+        head += [one, other, f"{one} minus {other}", "p"]
     else:
         head += ["models", "difference", "p"]
     write = value_words if intervals else _short_words
@@ -76,7 +88,7 @@ def _lines(
         cells = _cells(found, row, (one, other), write, of_all=of_all)
         lines.append([*sizes, *(cells if len(found.pairs) == 1 else cells[1:])])
         if len(found.pairs) > 1:
-            lines[-1][3] = f"{one} less {other}"
+            lines[-1][3] = f"{one} minus {other}"
     return lines
 
 
@@ -109,7 +121,7 @@ def test_lines(found: Comparisons) -> list[tuple[str, str]]:
         for one, other in found.pairs:
             whole = found.heterogeneity(metric, one, other)
             name = metric_title(metric)
-            name = name if len(found.pairs) == 1 else f"{name}, {one} less {other}"
+            name = name if len(found.pairs) == 1 else f"{name}, {one} minus {other}"
             lines.append((name, _variation_words(whole.p_value, whole.n_segments)))
     return lines
 
@@ -136,11 +148,12 @@ TESTS = (
 
 def as_text(found: Comparisons) -> str:
     """Write which model is better, a row for each segment, and whether segments agree."""
-    room = terminal_width()
+    room, deployment = terminal_width(), deployment_words(found)
     lines = [
         wrap(verdict_words(found.overall), room),
         "",
         *table_lines(fitting_table(segment_table, found, room), heading(found), room),
+        *([wrap(deployment, room)] if deployment else []),
         "",
         *(line(name, words, width=room) for name, words in test_lines(found)),
         "",
@@ -154,6 +167,8 @@ def as_markdown(found: Comparisons) -> str:
     """Write the table, the tests and the notes."""
     lines = [f"**{verdict_words(found.overall)}**", "", heading(found), ""]
     lines += [*markdown_lines(segment_table(found)), ""]
+    if deployment := deployment_words(found):
+        lines += [deployment, ""]
     lines += [f"- {name}: {words}" for name, words in [*test_lines(found), *notes(found)]]
     return "\n".join(lines) + "\n"
 
@@ -168,6 +183,7 @@ def as_json(found: Comparisons) -> str:
         "column": found.column,
         "question": found.overall.question,
         "rank_by": found.overall.rank_by,
+        "deploy_prevalence": found.overall.deploy_prevalence,
         "verdict": verdict_words(found.overall),
         "overall": as_document(list(found.overall.evaluations.values()))["models"],
         "segments": [{name: _value(value) for name, value in row.items()} for row in rows],
@@ -209,6 +225,7 @@ def as_page(found: Comparisons) -> str:
         names=" · ".join(found.overall.evaluations),
         verdict=verdict_words(found.overall),
         table=html_table(heading(found), segment_table(found)),
+        deployment=deployment_words(found),
         tests=test_lines(found),
         how=TESTS,
         notes=notes(found),

@@ -10,9 +10,9 @@ from undercount.infer.metric_name import short_number
 from undercount.read.cost_curve import CostCurve
 from undercount.show.spoken import number
 
-OPEN = "give a prevalence or a range of it, or review some rows"
+OPEN_ADVICE = "give a prevalence or a range of it, or review some rows"
 # Thresholds that a terminal shows.
-SHOWN = 6
+SHOWN_THRESHOLDS = 6
 
 
 def cost_words(curve: CostCurve) -> str:
@@ -26,7 +26,7 @@ def cost_words(curve: CostCurve) -> str:
         words.append(f"at the threshold {spread_words(curve.here)}")
     best = curve.best
     if best is None:
-        words.append(f"where they are least depends on the hidden positives: {OPEN}")
+        words.append(f"where they are least depends on the hidden positives: {OPEN_ADVICE}")
         return " · ".join(words)
     place = (
         "flag no row" if math.isinf(best.threshold) else f"threshold {short_number(best.threshold)}"
@@ -56,7 +56,7 @@ def cost_table(curve: CostCurve) -> tuple[list[str], list[list[str]]]:
     if curve.own is not None:
         marks[curve.own] = "yours, least" if curve.own in marks else "yours"
     marked = np.flatnonzero(np.isin(curve.threshold, list(marks)))
-    spread = np.linspace(0, len(curve.points) - 1, SHOWN).astype(int)
+    spread = np.linspace(0, len(curve.points) - 1, SHOWN_THRESHOLDS).astype(int)
     head, rows = ["threshold", "flagged", "cost a row"], []
     for place in np.union1d(spread, marked).tolist():
         threshold = float(curve.threshold[place])

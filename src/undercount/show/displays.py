@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import gammaincinv, ndtr
 
-from undercount.assume.base import Assumption
+from undercount.assume.base import NAIVE, Assumption
 from undercount.assume.bounds.bound_curve import bound_curve
 from undercount.assume.builder import assumption_of
 from undercount.counts import ScoreCounts
@@ -18,7 +18,7 @@ from undercount.curve import CurveBounds, FloatArray, OperatingCurve
 from undercount.errors import NOT_IDENTIFIED, InputError, collect_warnings
 from undercount.estimate import Estimate
 from undercount.infer.decisions import cost_weight
-from undercount.infer.heads import HeadCounts, two_sided_z, wilson_share
+from undercount.infer.heads import FlaggedCounts, two_sided_z, wilson_share
 from undercount.infer.labelled import labelled_curve, naive_curve
 from undercount.infer.mixture import design_of, mixture_curve, recovered_rates
 from undercount.infer.scored_rows import RecountableRows
@@ -28,9 +28,9 @@ from undercount.read.evaluate import evaluate
 from undercount.read.evaluation import Evaluation
 from undercount.shares import Shares, Target, read_shares
 
-GRID = 201  # places at which a band is drawn
-LEVEL = 0.95
-N_BINS = 40
+BAND_PLACES = 201  # places at which a band is drawn
+USUAL_LEVEL = 0.95
+HISTOGRAM_BINS = 40
 # Thresholds of an evaluation at which its costs, and the intervals of a band, are read.
 N_THRESHOLDS, N_INTERVALS = 120, 60
 _ROUNDING = 1e-9
@@ -194,8 +194,9 @@ class CurveDisplay(Display):
     name: str = "score"
     ends: tuple[OperatingCurve, ...] = ()
     end_bounds: tuple[CurveBounds | None, ...] = ()
-    confidence_level: float = LEVEL
+    confidence_level: float = USUAL_LEVEL
     reach: tuple[FloatArray, ...] = ()
+    naive_title: str = NAIVE.title
 
     x: ClassVar[str] = ""
     y: ClassVar[str] = ""
@@ -210,7 +211,7 @@ class CurveDisplay(Display):
         *,
         name: str = "score",
         truth: Any = None,
-        confidence_level: float = LEVEL,
+        confidence_level: float = USUAL_LEVEL,
     ) -> Self:
         """Make the display from counts and shares."""
         level, exact = confidence_level, shares.exact()
@@ -250,10 +251,11 @@ class CurveDisplay(Display):
             )
         curve, naive = _own_curve(evaluation), evaluation.naive_curve
         band = evaluation.recovery.roc_band if cls.x == "fpr" else None
-        if band is not None:
-            return cls(curve, naive, band, truth, name, confidence_level=level)
-        reach = tuple(cls._reach(evaluation))
-        return cls(curve, naive, None, truth, name, confidence_level=level, reach=reach)
+        reach = () if band is not None else tuple(cls._reach(evaluation))
+        title = evaluation.basis.naive.title
+        return cls(
+            curve, naive, band, truth, name, confidence_level=level, reach=reach, naive_title=title
+        )
 
     @classmethod
     def _reach(cls, evaluation: Evaluation) -> FloatArray:
@@ -287,7 +289,7 @@ class CurveDisplay(Display):
         the positives.
         Wrong when: labels prefer some positives, or the share's interval leaves it out.
         """
-        grid = np.linspace(0, 1, GRID)
+        grid = np.linspace(0, 1, BAND_PLACES)
         if self.reach:
             return {self.x: grid, **self._corners(grid)}
         curves = [*self.ends]
@@ -325,7 +327,7 @@ class CurveDisplay(Display):
         if has_values:
             axes.plot(*columns, **{"linestyle": "-", "label": self.name, **style})
         for other, kind, label in (
-            (self.naive, "--", "unlabeled = negative"),
+            (self.naive, "--", self.naive_title),
             (self.truth, ":", "truth"),
         ):
             if other is not None:
@@ -346,7 +348,7 @@ def _label_bounds(counts: ScoreCounts, shares: Shares, level: float) -> CurveBou
     return bound_curve(counts, shares, confidence_level=level) if pure else None
 
 
-def _share_ends(shares: Shares, level: float = LEVEL) -> list[float]:
+def _share_ends(shares: Shares, level: float = USUAL_LEVEL) -> list[float]:
     """Return the ends of the interval of the share among the unlabeled; none if it is known."""
     span = shares.unlabeled_prevalence_interval
     if span is None:
@@ -534,9 +536,9 @@ class DecisionDisplay(ColumnsDisplay):
         positive, negative, unlabeled = counts.cumulative()
         heads = np.stack([kind[places] for kind in (positive, unlabeled, negative)])
 
-        def rates(share: float) -> HeadCounts:
+        def rates(share: float) -> FlaggedCounts:
             moved = shares.exact(float(shares.clip(share)))
-            return HeadCounts(heads, design_of(counts, moved, shares.sampling, target))
+            return FlaggedCounts(heads, design_of(counts, moved, shares.sampling, target))
 
         heads_here = rates(shares.unlabeled_prevalence)
         value, low, high = threshold_interval(
@@ -591,12 +593,12 @@ class CostDisplay(DecisionDisplay):
         false_positive: float = 1.0,
         false_negative: float = 1.0,
         target: Target = "dataset",
-        confidence_level: float = LEVEL,
+        confidence_level: float = USUAL_LEVEL,
     ) -> Self:
         """Make the display from counts and shares, and the two costs."""
         errors = {"false_positive": false_positive, "false_negative": false_negative}
         weight, scale = cost_weight(errors)
-        places = np.unique(np.linspace(1, len(counts.score), GRID).astype(int))
+        places = np.unique(np.linspace(1, len(counts.score), BAND_PLACES).astype(int))
         band = cls._band(counts, shares, places, weight, target, confidence_level)
         value, low, high = (scale * part for part in band)
         prevalence = shares.prevalence(counts)
@@ -667,12 +669,12 @@ class NetBenefitDisplay(DecisionDisplay):
         name: str = "score",
         truth: Any = None,
         target: Target = "dataset",
-        confidence_level: float = LEVEL,
+        confidence_level: float = USUAL_LEVEL,
     ) -> Self:
         """Make the display from counts and shares."""
         _check_chances(counts)
         inside = np.flatnonzero((counts.score > 0) & (counts.score < 1))
-        places = np.unique(inside[np.linspace(0, len(inside) - 1, GRID).astype(int)]) + 1
+        places = np.unique(inside[np.linspace(0, len(inside) - 1, BAND_PLACES).astype(int)]) + 1
         chance = counts.score[places - 1]
         exchange = chance / (1 - chance)
         value, low, high = cls._band(counts, shares, places, exchange, target, confidence_level)
@@ -740,7 +742,7 @@ class HistogramDisplay(ColumnsDisplay):
         cls, counts: ScoreCounts, shares: Shares
     ) -> tuple[dict[str, FloatArray], dict[str, float]]:
         """Count in equal-width bins of the finite scores."""
-        _refuse_merged(counts, "a histogram")
+        _check_cells_apart(counts, "a histogram")
         kinds = {"labelled": counts.positive, "unlabeled": counts.unlabeled}
         columns, edges = _binned(counts, kinds)
         _, columns["negative"] = recovered_rates(columns["labelled"], columns["unlabeled"], shares)
@@ -756,7 +758,7 @@ class HistogramDisplay(ColumnsDisplay):
         if not evaluation.basis.determined_by:
             made = cls.from_counts(counts, evaluation.shares, name=evaluation.name)
             return cls._without_values(made, "negative") if evaluation.unknowns.range_only else made
-        _refuse_merged(counts, "a histogram")
+        _check_cells_apart(counts, "a histogram")
         kinds = {"labelled": counts.positive, "unlabeled": counts.unlabeled}
         kinds["negative"] = evaluation.recovery.negatives(counts)
         columns, edges = _binned(counts, kinds)
@@ -782,7 +784,7 @@ def _binned(
 ) -> tuple[dict[str, FloatArray], FloatArray]:
     """Return the share of each kind of rows in equal-width bins of the finite scores."""
     finite = np.isfinite(counts.score)
-    edges = np.histogram_bin_edges(counts.score[finite], N_BINS)
+    edges = np.histogram_bin_edges(counts.score[finite], HISTOGRAM_BINS)
     columns = {
         name: np.histogram(counts.score[finite], edges, weights=rows[finite])[0] / rows.sum()
         for name, rows in kinds.items()
@@ -824,7 +826,7 @@ class CalibrationDisplay(ColumnsDisplay):
         *,
         name: str = "score",
         truth: Any = None,
-        confidence_level: float = LEVEL,
+        confidence_level: float = USUAL_LEVEL,
     ) -> Self:
         """Make the display from counts and shares."""
         return cls(cls._groups(counts, shares, confidence_level), {}, name)
@@ -862,7 +864,7 @@ class CalibrationDisplay(ColumnsDisplay):
     @classmethod
     def _groups(cls, counts: ScoreCounts, shares: Shares, level: float) -> dict[str, FloatArray]:
         """Count in groups of about equal numbers of rows."""
-        _refuse_merged(counts, "calibration")
+        _check_cells_apart(counts, "calibration")
         counts.require("positive", "unlabeled")
         rows = counts.positive + counts.negative + counts.unlabeled
         middle = (np.cumsum(rows) - rows / 2) / rows.sum()
@@ -961,7 +963,7 @@ def _rate_limits(rate: FloatArray, trials: Any, z: float) -> tuple[FloatArray, F
     return np.where(few, np.minimum(low, poisson), low), high
 
 
-def _refuse_merged(counts: ScoreCounts, what: str) -> None:
+def _check_cells_apart(counts: ScoreCounts, what: str) -> None:
     """Raise if cells stand for several scores, whose places are lost."""
     if counts.compact:
         raise InputError(

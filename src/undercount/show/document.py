@@ -16,19 +16,14 @@ from undercount.read.evaluation import Evaluation
 from undercount.read.require.requirement import Requirement
 from undercount.show.bias import bias_facts
 from undercount.show.text import check_facts, plain_words, weakest_link
-from undercount.show.verdict_words import (
-    change_words,
-    judged_words,
-    light_of,
-    light_words,
-)
+from undercount.show.verdict_words import change_words, judged_words, light_of, light_words
 
 if TYPE_CHECKING:
     from undercount.assume.base import ReviewFacts
 
-SCHEMA = "undercount/evaluation/1"
+EVALUATION_SCHEMA = "undercount/evaluation/1"
 # Points of a curve that a document carries at most; never rows.
-N_POINTS = 512
+DOCUMENT_POINTS = 512
 
 
 def as_json(evaluations: Sequence[Evaluation]) -> str:
@@ -44,7 +39,7 @@ def write_document(document: dict[str, Any]) -> str:
 def as_document(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
     """Return the facts as plain values; NaN and infinity become null."""
     models = [_model(evaluation) for evaluation in evaluations]
-    return {"schema": SCHEMA, "version": __version__, "models": models}
+    return {"schema": EVALUATION_SCHEMA, "version": __version__, "models": models}
 
 
 def _model(evaluation: Evaluation) -> dict[str, Any]:
@@ -237,8 +232,8 @@ def _metric(row: MetricRow) -> dict[str, Any]:
 
 
 def curve_points(counts: ScoreCounts) -> dict[str, list[float | None]]:
-    """Return cumulative counts at no more than `N_POINTS` thresholds."""
-    coarse = counts.coarsened(N_POINTS)
+    """Return cumulative counts at no more than `DOCUMENT_POINTS` thresholds."""
+    coarse = counts.coarsened(DOCUMENT_POINTS)
     columns = {"threshold": coarse.score}
     columns |= {name: c[1:] for name, c in zip(CLASSES, coarse.cumulative(), strict=True)}
     return {name: [plain(value) for value in column] for name, column in columns.items()}

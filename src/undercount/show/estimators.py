@@ -10,7 +10,7 @@ from markupsafe import Markup
 from undercount import __version__
 from undercount.checks.percentages import percent
 from undercount.read.estimator_table import EstimatorRow, judge_agreement
-from undercount.show.layout import WIDTH, stack, too_wide, wrap
+from undercount.show.layout import TEXT_WIDTH, stack, too_wide, wrap
 from undercount.show.page.identity import Identity
 from undercount.show.page.packing import tighten_style
 from undercount.show.page.page import load_template, policy_hash, read_asset
@@ -22,12 +22,12 @@ VERDICTS = {
     "apart": ": the scores do not settle the question. Review some rows (undercount plan).",
 }
 # The same where the classes overlap so far that the consensus leaves 0 possible.
-SHAPES = {
+AGREEMENT_WORDS = {
     "agree": ": these methods agree with each other.",
     "close": ": these methods are not far apart.",
     "apart": ": these methods do not agree.",
 }
-OPEN = (
+SHARED_DOUBT = (
     "But all of them take it that hardly a negative scores like the surest positives; where many "
     "do, fewer rows are positive than any of them says, or none (undercount plan settles it)."
 )
@@ -41,7 +41,7 @@ def estimators_document(tables: Mapping[str, Sequence[EstimatorRow]]) -> dict[st
     }
 
 
-def estimators_text(name: str, rows: Sequence[EstimatorRow], width: int = WIDTH) -> str:
+def estimators_text(name: str, rows: Sequence[EstimatorRow], width: int = TEXT_WIDTH) -> str:
     """Write the table of one score, whether its methods agree, and their warnings."""
     table = [
         f" {'method':<12}{'estimate':>9}   {'interval':<19}{'at most':>9}{'seconds':>9}",
@@ -145,14 +145,14 @@ def agreement_words(rows: Sequence[EstimatorRow]) -> str:
     """Say whether the methods agree and what to do."""
     agreement = judge_agreement(rows)
     if agreement is None:
-        return OPEN
+        return SHARED_DOUBT
     ends = " to ".join(
         f"{percent(row.value or 0.0)} ({row.method})"
         for row in (agreement.lowest, agreement.highest)
     )
     verdict = VERDICTS[agreement.verdict]
     if any(row.range_only for row in rows):
-        verdict = f"{SHAPES[agreement.verdict]} {OPEN}"
+        verdict = f"{AGREEMENT_WORDS[agreement.verdict]} {SHARED_DOUBT}"
     return (
         f"Answers run from {ends}{verdict} None of them sees labels that are not "
         "random, or negatives that look just like positives."

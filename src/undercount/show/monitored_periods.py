@@ -9,7 +9,7 @@ from markupsafe import Markup
 from undercount import __version__
 from undercount.count.atomic_file import write_text
 from undercount.infer.metric_name import short_number
-from undercount.read.monitor_periods import PeriodMonitoring
+from undercount.read.monitor.periods import PeriodMonitoring
 from undercount.show.document import plain, write_document
 from undercount.show.layout import line, terminal_width, wrap
 from undercount.show.monitoring import DO_NOT_REPORT, change_words, period_facts, period_table

@@ -12,21 +12,21 @@ from undercount.checks.percentages import percent
 from undercount.count.atomic_file import write_text
 from undercount.errors import Check
 from undercount.infer.metric_name import short_number
-from undercount.read.alarm import Alarm
-from undercount.read.monitor_delays import DelayedMonitoring
-from undercount.read.monitoring import PeriodRow
+from undercount.read.monitor.alarm import Alarm
+from undercount.read.monitor.delays import DelayedMonitoring
+from undercount.read.monitor.monitoring import PeriodRow
 from undercount.show.document import plain, write_document
-from undercount.show.layout import BESIDE, line, stack, terminal_width, too_wide, wrap
+from undercount.show.layout import LETTERS_BESIDE, line, stack, terminal_width, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset
 from undercount.show.segments import interval_cell
 from undercount.show.spoken import metric_title, number
 from undercount.show.text import value_words
 
 DO_NOT_REPORT = "DO NOT REPORT these numbers"
-HEADS = ("period", "rows", "flagged", "found", "arrived", "naive")
+COLUMN_HEADS = ("period", "rows", "flagged", "found", "arrived", "naive")
 LEAST_WIDTHS = (12, 9, 9, 7, 9, 8)
 # From here on a share rounds to 100.0 %, which is said of all labels alone.
-NEARLY_ALL = 0.9995
+ROUNDS_TO_ALL = 0.9995
 
 
 def rests_on(found: DelayedMonitoring) -> list[str]:
@@ -86,15 +86,15 @@ def as_text(found: DelayedMonitoring) -> str:
         "",
     ]
     level = f"{100 * found.late.confidence_level:g} %"
-    told = value_heading(found)
-    lines.append(wrap(told, room, " " * 23) if room >= BESIDE else wrap(told, room))
+    heading = value_heading(found)
+    lines.append(wrap(heading, room, " " * 23) if room >= LETTERS_BESIDE else wrap(heading, room))
     at = short_number(found.threshold)
-    labels = {f"{metric_title(name)}@{at}": each for name, each in found.metrics.items()}
-    wide = max([22 if room >= BESIDE else 17, *(len(label) + 2 for label in labels)])
-    lines += [f" {label:<{wide}}{value_words(each)}" for label, each in labels.items()]
+    labels = {f"{metric_title(name)}@{at}": estimate for name, estimate in found.metrics.items()}
+    wide = max([22 if room >= LETTERS_BESIDE else 17, *(len(label) + 2 for label in labels)])
+    lines += [f" {label:<{wide}}{value_words(estimate)}" for label, estimate in labels.items()]
     lines += [
         "",
-        *period_table(HEADS, list(map(_cells, found.rows)), found.rows, level, room),
+        *period_table(COLUMN_HEADS, list(map(_cells, found.rows)), found.rows, level, room),
         "",
         *_alarm(found, room),
     ]
@@ -149,7 +149,7 @@ def arrived_words(share: float) -> str:
     >>> arrived_words(0.87), arrived_words(0.9972), arrived_words(0.999998), arrived_words(1.0)
     ('87 %', '99.7 %', '> 99.9 %', '100 %')
     """
-    return "> 99.9 %" if NEARLY_ALL <= share < 1 else percent(share)
+    return "> 99.9 %" if ROUNDS_TO_ALL <= share < 1 else percent(share)
 
 
 def alarm_words(found: DelayedMonitoring) -> tuple[str, str]:
@@ -182,10 +182,10 @@ def change_words(alarm: Alarm, rows: Sequence[PeriodRow]) -> tuple[str, str]:
 def _no_alarm(rows: Sequence[PeriodRow], alarm: Alarm) -> str:
     """Name the periods that look otherwise than the baseline, though no alarm went off."""
     base = alarm.baseline
-    known = [(row.period, row.precision) for row in rows if row.precision is not None]
+    periods = [(row.period, row.precision) for row in rows if row.precision is not None]
     names = {
-        "below": [name for name, each in known if each.high < base.low],
-        "above": [name for name, each in known if each.low > base.high],
+        "below": [name for name, precision in periods if precision.high < base.low],
+        "above": [name for name, precision in periods if precision.low > base.high],
     }
     odd = [
         f"{', '.join(some)} {'lies' if len(some) == 1 else 'lie'} {side} it"
@@ -270,7 +270,9 @@ def as_json(found: DelayedMonitoring) -> str:
         "threshold": found.threshold,
         "until": found.late.rows_.last_day,
         "delays": dict(found.late.diagnostics_),
-        "metrics": {name: period_facts(asdict(each)) for name, each in found.metrics.items()},
+        "metrics": {
+            name: period_facts(asdict(estimate)) for name, estimate in found.metrics.items()
+        },
         "periods": [
             period_facts(dict(zip(columns, row, strict=True)))
             for row in zip(*columns.values(), strict=True)

@@ -12,8 +12,8 @@ from undercount.read.plan.expected_width import ExpectedWidths
 from undercount.read.plan.goals import SUFFIX, metric_of
 from undercount.read.plan.review_plan import ReviewPlan
 from undercount.show.document import plain, write_document
-from undercount.show.layout import WIDTH, line, stack, too_wide, wrap
-from undercount.show.spoken import SMALLEST, half_width_words, metric_title
+from undercount.show.layout import TEXT_WIDTH, line, stack, too_wide, wrap
+from undercount.show.spoken import LEAST_SPOKEN_HALF_WIDTH, half_width_words, metric_title
 from undercount.show.text import check_facts
 
 PLAN_SCHEMA = "undercount/plan/1"
@@ -37,7 +37,7 @@ def _title_at(metric: str, threshold: float | None) -> str:
     return f"{metric_title(metric)}{place_words(threshold if at_threshold else None, None)}"
 
 
-def as_text(plan: ReviewPlan, wanted: float | None = None, width: int = WIDTH) -> str:
+def as_text(plan: ReviewPlan, wanted: float | None = None, width: int = TEXT_WIDTH) -> str:
     """Write what was chosen, what it supposes, and what each budget buys."""
     ranges = plan.expected_range  # reads what is expected along with it
     design, budgets = plan.design, _worth_buying(plan)
@@ -90,12 +90,12 @@ def _widths(
     plan: ReviewPlan, goal: str, budgets: list[int], ranges: dict[int, dict[str, Interval]]
 ) -> list[tuple[str, list[float]]]:
     """Return the expected half-widths of a goal, and what they may well be where that is open."""
-    found = [(goal_title(plan, goal), [plan.expected[b][goal] for b in budgets])]
+    widths = [(goal_title(plan, goal), [plan.expected[b][goal] for b in budgets])]
     spans = [ranges[b][goal] for b in budgets]
     if any(span.high > span.low for span in spans):
-        found.append(("  from", [span.low for span in spans]))
-        found.append(("  to", [span.high for span in spans]))
-    return found
+        widths.append(("  from", [span.low for span in spans]))
+        widths.append(("  to", [span.high for span in spans]))
+    return widths
 
 
 def _bought_words(plan: ReviewPlan, goal: str, budget: int) -> str:
@@ -114,9 +114,9 @@ def _round_need(need: int, chosen: int) -> int:
 
 def _worth_buying(plan: ReviewPlan) -> list[int]:
     """Return the budget asked for, and others up to where no interval is left to make narrower."""
-    asked, budgets = len(plan.design.order), sorted(plan.expected)
-    open_yet = [b for b in budgets if max(plan.expected[b].values()) >= SMALLEST]
-    return [b for b in budgets if b == asked or b in open_yet] or budgets[:1]
+    budget, budgets = len(plan.design.order), sorted(plan.expected)
+    open_yet = [b for b in budgets if max(plan.expected[b].values()) >= LEAST_SPOKEN_HALF_WIDTH]
+    return [b for b in budgets if b == budget or b in open_yet] or budgets[:1]
 
 
 def as_json(plan: ReviewPlan, wanted: float | None = None) -> str:

@@ -16,9 +16,9 @@ from undercount.errors import CODES, Check
 from undercount.estimate import Estimate
 from undercount.infer.metric_row import MetricRow
 from undercount.metric_facts import FACTS
-from undercount.read.segment_lines import SegmentRow, hidden_share, small_words, unsure_words
-from undercount.read.segment_tests import Deviation
-from undercount.read.segments import Evaluations
+from undercount.read.segments.evaluations import Evaluations
+from undercount.read.segments.lines import SegmentRow, hidden_share, small_words, unsure_words
+from undercount.read.segments.spread_tests import Deviation
 from undercount.show.document import as_document, plain, write_document
 from undercount.show.layout import line, neutralise, stack, terminal_width, too_wide, wrap
 from undercount.show.page.page import load_template, policy_hash, read_asset
@@ -26,10 +26,10 @@ from undercount.show.spoken import metric_title, title
 from undercount.show.tables import MARKDOWN_SPECIAL, escape
 from undercount.show.text import value_words
 
-SCHEMA = "undercount/segments/1"
+SEGMENTS_SCHEMA = "undercount/segments/1"
 SIGNIFICANT, SMALLEST_P = 0.05, 0.0001
-NAME, NUMBER, CELL = 14, 9, 29
-BESIDE = 17  # letters of a name that a note stands beside
+NAME_WIDTH, NUMBER_WIDTH, CELL_WIDTH = 14, 9, 29
+NAME_LETTERS_BESIDE_NOTE = 17  # letters of a name that a note stands beside
 ALL = "all rows"
 # Segments of few labels from which on they are named together.
 SEVERAL = 3
@@ -38,7 +38,7 @@ MOST_SHOWN = 100
 # Rows a segment below which, of many segments, their column looks like a number that is measured.
 FEW_ROWS = 10
 # Where the middle two thirds of segments lie: one standard deviation to either side.
-REACH = 1.0
+MIDDLE_SPREAD = 1.0
 
 
 def segment_name(segment: Hashable) -> str:
@@ -105,7 +105,9 @@ def pooled_words(found: Evaluations) -> str:
     )
     if spread == 0:
         return f"{words}; no sign that they differ"
-    low, high = (expit(logit(centre.value) + side * spread) for side in (-REACH, REACH))
+    low, high = (
+        expit(logit(centre.value) + side * spread) for side in (-MIDDLE_SPREAD, MIDDLE_SPREAD)
+    )
     return f"{words}; two thirds of segments between {percent(low)} and {percent(high)}"
 
 
@@ -116,9 +118,9 @@ def shared_out_words(found: Evaluations) -> str:
     value, span = shares.unlabeled_prevalence, shares.unlabeled_prevalence_interval
     ends = [value] if span is None else [span.low, span.high]
     # With the digits that a user gives.
-    known = " – ".join(f"{100 * shares.stated(counts, end)[1]:.3g} %" for end in ends)
+    frequency = " – ".join(f"{100 * shares.stated(counts, end)[1]:.3g} %" for end in ends)
     return (
-        f"{known} of {whole}, shared out by one label frequency: assumes that a positive is as "
+        f"{frequency} of {whole}, shared out by one label frequency: assumes that a positive is as "
         "likely to be labelled in each segment; if not, give each its own, by a mapping or "
         "--prevalence DE=3%,FR=5%"
     )
@@ -132,7 +134,7 @@ def difference_lines(found: Evaluations) -> list[tuple[str, str]]:
         name = heading(found, label)
         needs_prevalence = FACTS[label.partition("@")[0]].needs_prevalence
         if found.unlike_labels and needs_prevalence:
-            lines.append((name, UNLIKE))
+            lines.append((name, SEGMENTS_UNLIKE_NOTE))
             continue
         whole = found.heterogeneity(label)
         if math.isnan(whole.p_value):
@@ -185,19 +187,21 @@ def _signed(found: Estimate) -> str:
     return f"{found.value:+.3f} ({found.low:+.3f} – {found.high:+.3f})"
 
 
-SHARES = "Hidden positives: the segment's own estimate → pooled with the others, which is used."
+SHARE_WORDS = (
+    "Hidden positives: the segment's own estimate → pooled with the others, which is used."
+)
 TOGETHER = (
     "All rows are estimated once more, together: no mean of the segments, and perhaps outside them."
 )
 DIFFERENCES = (
-    "Differences: each segment less the mean of the others; intervals allow for the number of "
+    "Differences: each segment minus the mean of the others; intervals allow for the number of "
     "segments (Šidák)."
 )
 POPULATION = (
     "That segments differ at all is asked of their spread (Cochran's Q) and of the largest "
     "difference at once. Tests speak of the population behind these rows."
 )
-UNLIKE = (
+SEGMENTS_UNLIKE_NOTE = (
     "segments are not compared: their labelling alone may set them apart (UC022); give each its "
     "own prevalence, or review some rows of each"
 )
@@ -293,9 +297,9 @@ def as_text(found: Evaluations) -> str:
     """Write a row a segment, what was pooled, whether they differ, and what cannot be said."""
     level = f"{100 * found.overall.confidence_level:g} %"
     room = terminal_width()
-    told = f"{len(found.rows)} of {found.column} · true values ({level})"
+    title_words = f"{len(found.rows)} of {found.column} · true values ({level})"
     lines = [
-        line("Segments", told, width=room),
+        line("Segments", title_words, width=room),
         line("Hidden positives", pooled_words(found), width=room),
         "",
         *_table(found, room),
@@ -320,30 +324,30 @@ def _deployed(found: Evaluations, room: int) -> list[str]:
 
 def _said(name: str, note: str, room: int) -> str:
     """Write a note beside its segment, or after it where there are several."""
-    if len(name) <= BESIDE:
+    if len(name) <= NAME_LETTERS_BESIDE_NOTE:
         return line(name, note, width=room)
     return wrap(f"{name}: {note}", room, " " * 19, " ")
 
 
 def _table(found: Evaluations, room: int) -> list[str]:
     """Write a row a segment, or where there is no room each below its name."""
-    width = max([NAME, *(len(segment_name(row.segment)) + 2 for row in found.rows[:1000])])
-    width = min(width, 2 * NAME)
+    width = max([NAME_WIDTH, *(len(segment_name(row.segment)) + 2 for row in found.rows[:1000])])
+    width = min(width, 2 * NAME_WIDTH)
     rows = [*_shown(found), (ALL, _overall(found))]
     words = [share_words(row) for _, row in rows]
     shares = max(map(len, ["hidden positives", *words])) + 2
-    sizes = "".join(f"{name:>{NUMBER}}" for name in size_heads(found))
+    sizes = "".join(f"{name:>{NUMBER_WIDTH}}" for name in size_heads(found))
     head = f" {found.column:<{width}}{sizes}  "
     head += f"{'hidden positives':<{shares}}"
     heads = [heading(found, label) for label in found.metrics]
-    wide = max([CELL, *(len(text) + 2 for text in heads)])
+    wide = max([CELL_WIDTH, *(len(text) + 2 for text in heads)])
     head += "".join(f"{text:<{wide}}" for text in heads)
     lines = [head.rstrip()]
     for (name, row), share in zip(rows, words, strict=True):
-        cells = "".join(f"{cell_words(found, each):<{wide}}" for each in row.rows)
+        cells = "".join(f"{cell_words(found, cell):<{wide}}" for cell in row.rows)
         lines.append(
-            f" {_cut(name, width - 1):<{width}}{amount(row.counts.n_rows):>{NUMBER}}"
-            f"{amount(row.counts.n_positive):>{NUMBER}}  {share:<{shares}}"
+            f" {_cut(name, width - 1):<{width}}{amount(row.counts.n_rows):>{NUMBER_WIDTH}}"
+            f"{amount(row.counts.n_positive):>{NUMBER_WIDTH}}  {share:<{shares}}"
             f"{cells or _unsaid(row)}".rstrip()
         )
     if not too_wide(lines, room):
@@ -362,8 +366,8 @@ def _stacked(found: Evaluations, name: str, row: SegmentRow, room: int) -> list[
     sizes = (amount(row.counts.n_rows), amount(row.counts.n_positive))
     cells = list(zip(size_heads(found), sizes, strict=True))
     cells.append(("hidden positives", share_words(row)))
-    known = zip(found.metrics, row.rows, strict=False)
-    cells += [(heading(found, label), cell_words(found, each)) for label, each in known]
+    pairs = zip(found.metrics, row.rows, strict=False)
+    cells += [(heading(found, label), cell_words(found, cell)) for label, cell in pairs]
     if not row.rows:
         cells.append(("", _unsaid(row)))
     return stack(_cut(name, room - 1), cells, room)
@@ -374,7 +378,7 @@ def _share_note(found: Evaluations) -> str:
         return ""
     named = (row.share is not None and not row.share.range_only for row in found.rows)
     arrow = any(row.own_share and name for row, name in zip(found.rows, named, strict=True))
-    return f"{SHARES} {TOGETHER}" if arrow else TOGETHER
+    return f"{SHARE_WORDS} {TOGETHER}" if arrow else TOGETHER
 
 
 def _named(found: Evaluations) -> list[tuple[str, SegmentRow]]:
@@ -436,7 +440,7 @@ def as_markdown(found: Evaluations) -> str:
         "|---|" + "---:|" * (len(heads) - 1),
     ]
     for name, row in [*_named(found), (ALL, _overall(found))]:
-        cells = [cell_words(found, each) for each in row.rows]
+        cells = [cell_words(found, cell) for cell in row.rows]
         cells = cells or [_unsaid(row)] * len(found.metrics)
         numbers = [amount(row.counts.n_rows), amount(row.counts.n_positive), share_words(row)]
         lines.append("| " + " | ".join([_mark(name), *numbers, *cells]) + " |")
@@ -457,7 +461,7 @@ def as_json(found: Evaluations) -> str:
     columns = found.table()
     lines = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     document: dict[str, Any] = {
-        "schema": SCHEMA,
+        "schema": SEGMENTS_SCHEMA,
         "version": __version__,
         "column": found.column,
         "overall": as_document([found.overall])["models"][0],
@@ -506,13 +510,13 @@ def _tests(found: Evaluations, label: str) -> dict[str, Any]:
         "heterogeneity": {"p_value": plain(whole.p_value), "spread": plain(whole.spread)},
         "differences": [
             {
-                "segment": _value(each.segment),
-                "difference": plain(each.difference.value),
-                "low": plain(each.difference.low),
-                "high": plain(each.difference.high),
-                "adjusted_p_value": plain(each.adjusted_p_value),
+                "segment": _value(gap.segment),
+                "difference": plain(gap.difference.value),
+                "low": plain(gap.difference.low),
+                "high": plain(gap.difference.high),
+                "adjusted_p_value": plain(gap.adjusted_p_value),
             }
-            for each in found.differences(label)
+            for gap in found.differences(label)
         ],
     }
     if trend is not None:
@@ -540,7 +544,7 @@ def as_page(found: Evaluations) -> str:
             "rows": amount(row.counts.n_rows),
             "labels": amount(row.counts.n_positive),
             "share": share_words(row),
-            "cells": [interval_cell(each.estimate, cell_words(found, each)) for each in row.rows],
+            "cells": [interval_cell(cell.estimate, cell_words(found, cell)) for cell in row.rows],
             "note": row.note,
         }
         for name, row in [(ALL, _overall(found)), *_named(found)]
@@ -571,7 +575,7 @@ def interval_cell(found: Estimate, words: str) -> dict[str, str]:
     if not found.exists or math.isnan(found.low):
         return {"words": words, "low": "", "width": "", "value": ""}
     low, value, high = (
-        100 * min(max(each, 0.0), 1.0) for each in (found.low, found.value, found.high)
+        100 * min(max(number, 0.0), 1.0) for number in (found.low, found.value, found.high)
     )
     return {
         "words": words,

@@ -59,7 +59,7 @@ def rows_words(number: float, *, weighted: bool) -> str:
 
 
 # A half-width that would be written as 0.000.
-SMALLEST = 0.0005
+LEAST_SPOKEN_HALF_WIDTH = 0.0005
 
 
 def half_width_words(value: float) -> str:
@@ -71,7 +71,7 @@ def half_width_words(value: float) -> str:
     >>> half_width_words(0.2834), half_width_words(0.0071), half_width_words(0.0002)
     ('± 0.28', '± 0.007', '< 0.001')
     """
-    if value < SMALLEST:
+    if value < LEAST_SPOKEN_HALF_WIDTH:
         return "< 0.001"
     if not math.isfinite(value):
         return "–"

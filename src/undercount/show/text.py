@@ -10,7 +10,7 @@ import numpy as np
 from undercount.checks.percentages import ROUNDING, percent
 from undercount.count.arrays import amount, row_words
 from undercount.errors import CODES, Check
-from undercount.estimate import WIDE, Estimate
+from undercount.estimate import WIDE_INTERVAL, Estimate
 from undercount.infer.heads import ranked_rows, top_rows
 from undercount.infer.labelled import naive_area
 from undercount.infer.metric_name import short_number, top_words
@@ -20,9 +20,9 @@ from undercount.read.cost_curve import cost_curve
 from undercount.read.evaluation import Evaluation
 from undercount.read.plan.review_gain import WORTH
 from undercount.show.bias import bias_lines
-from undercount.show.costs import SHOWN as SHOWN_COSTS
+from undercount.show.costs import SHOWN_THRESHOLDS as SHOWN_COSTS
 from undercount.show.costs import cost_table, cost_words
-from undercount.show.layout import WIDTH, line, stack, terminal_width, too_wide, wrap
+from undercount.show.layout import TEXT_WIDTH, line, stack, terminal_width, too_wide, wrap
 from undercount.show.spoken import (
     half_width_words,
     metric_title,
@@ -39,11 +39,11 @@ from undercount.show.verdict_words import (
     light_words,
 )
 
-SAMPLING = {
+SAMPLING_WORDS = {
     "single-sample": "single-sample (labelled rows are part of the sample)",
     "case-control": "case-control (labelled rows were drawn apart)",
 }
-INTERVALS = {
+INTERVAL_WORDS = {
     "calibrated": "calibrated on simulated problems",
     # Coverage: the table in docs/evidence/estimated-share.md.
     "bootstrap": "by resampling the whole calculation, which holds chance only and not the "
@@ -129,7 +129,7 @@ def _source_words(evaluation: Evaluation) -> str:
     if evaluation.share_estimates:
         how = f"estimated from {len(evaluation.share_estimates)} methods"
     if evaluation.share_estimates or evaluation.unknowns.interval not in ("", "own", "calibrated"):
-        how += f", interval {INTERVALS[evaluation.unknowns.interval]}"
+        how += f", interval {INTERVAL_WORDS[evaluation.unknowns.interval]}"
     if evaluation.unknowns.model not in ("", evaluation.name):
         how += f", on the scores of {evaluation.unknowns.model}"
     return how
@@ -280,7 +280,7 @@ def case_words(share: Estimate, *, estimated: bool = False) -> str:
     few, middle, most = (_nearest(of * value) for value in values)
     if middle in (0, of):  # no estimate is sure of all, or of none
         return _end_words(share, sure=few == most)
-    if most - few >= WIDE * of or (estimated and few != most):
+    if most - few >= WIDE_INTERVAL * of or (estimated and few != most):
         return f"Between {few} and {most} of every {of} flagged cases are real"
     span = f" ({few} to {most})" if few != most else ""
     return f"About {middle} of every {of} flagged cases {'is' if middle == 1 else 'are'} real{span}"
@@ -487,7 +487,7 @@ def as_text(evaluation: Evaluation) -> str:
     return "\n".join(text for text, _ in styled_lines(evaluation))
 
 
-def styled_lines(evaluation: Evaluation, width: int = WIDTH) -> list[tuple[str, Style]]:
+def styled_lines(evaluation: Evaluation, width: int = TEXT_WIDTH) -> list[tuple[str, Style]]:
     """Write the same line by line, with what each is."""
     blocks = [
         part(evaluation, width)
@@ -702,11 +702,14 @@ def _flagged_lines(evaluation: Evaluation, room: int, width: int) -> list[str]:
     if flagged == 0:
         return [line("flagged", "no rows: nothing scores that high", room + 3, width)]
     estimate = precision.estimate
-    real, low, high = (
-        rows_words(part, weighted=counts.weighted)
-        for part in (flagged * estimate.value, flagged * estimate.low, flagged * estimate.high)
-    )
+    shares = np.array([estimate.value, estimate.low, estimate.high])
+    # Of these rows some are known to be real, and others not to be.
+    least = known_positive if evaluation.recovery.supposes_right_labels else 0.0
+    ends = np.clip(flagged * shares, least, flagged - alarms).tolist()
+    real, low, high = (rows_words(part, weighted=counts.weighted) for part in ends)
     said = f"about {real} real ({low} – {high})"
+    if least == flagged - alarms:
+        said = f"{real} real"
     if estimate.range_only:
         said = f"{low} – {high} real"
     text = (

@@ -5,7 +5,7 @@ import math
 from undercount.assume.base import OddsWords
 from undercount.checks.percentages import ROUNDING, End, goal_percent, percent, percents_beside
 from undercount.infer.metric_name import place_words, short_number
-from undercount.infer.sensitivity import AREAS
+from undercount.infer.sensitivity import SWEPT_AREAS
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation
 from undercount.read.require.requirement import Outcome, Requirement, where_words
@@ -13,7 +13,7 @@ from undercount.read.require.verdict import Light
 from undercount.shares import Given
 from undercount.show.spoken import metric_title
 
-LIGHTS = {
+LIGHT_WORDS = {
     "robust": "robust if labels are fair and right",
     "reviewed": "supported by reviews",
     "open": "reviews leave it open",
@@ -22,16 +22,16 @@ LIGHTS = {
     "none": "no target set",
 }
 # The same where nothing but the question whether the model knew these rows keeps it from "robust".
-DOUBT = "depends on out-of-fold scores"
+OUT_OF_FOLD_WORDS = "depends on out-of-fold scores"
 # What was given, with a place for its value; and whether it grows with the hidden share.
-GIVEN = {
+CONDITION_BY_GIVEN = {
     "prevalence": ("{} are positive", True),
     "unlabeled_prevalence": ("{} are hidden", True),
     "positives": ("{} rows are positive", True),
     "label_frequency": ("{} of the positives are labelled", False),
 }
 # The same in a sentence that does not stand beside the table, so that it says of which rows.
-OF_ROWS = {"prevalence": "{} of all rows are positive"}
+CONDITION_OF_ROWS = {"prevalence": "{} of all rows are positive"}
 OF_UNLABELED = "{} of the unlabeled rows are positive"
 # The same where the claim is about another prevalence.
 OF_THESE_ROWS = "{} of these rows are positive"
@@ -72,8 +72,8 @@ def _light_alone(evaluation: Evaluation) -> str:
     if light in evaluation.basis.lights:
         return evaluation.basis.lights[light]
     if evaluation.verdict.doubt is not None and light != "unsupported":
-        return DOUBT
-    return LIGHTS[light] if light in LIGHTS else condition_words(evaluation)
+        return OUT_OF_FOLD_WORDS
+    return LIGHT_WORDS[light] if light in LIGHT_WORDS else condition_words(evaluation)
 
 
 def condition_words(evaluation: Evaluation) -> str:
@@ -86,7 +86,7 @@ def condition_form(evaluation: Evaluation) -> str:
     """Say what was given, with a place for its value."""
     shares = evaluation.shares
     here = shares.given == "prevalence" and _elsewhere(evaluation)
-    text = f"if {OF_THESE_ROWS if here else GIVEN[shares.given][0]}"
+    text = f"if {OF_THESE_ROWS if here else CONDITION_BY_GIVEN[shares.given][0]}"
     if shares.label_purity < 1:
         text += f" and {percent(shares.label_purity)} of the labels are right"
     return text
@@ -98,7 +98,7 @@ def _share_texts(evaluation: Evaluation) -> tuple[list[str], list[str]]:
     In terms of what was given, the smaller first, and so that no rounding contradicts the verdict.
     """
     shares = evaluation.shares
-    grows = GIVEN[_kind(evaluation)][1]
+    grows = CONDITION_BY_GIVEN[_kind(evaluation)][1]
     ends: list[tuple[float, End]] = [
         (_as_given(evaluation, share), "least" if least == grows else "most")
         for least, share in _hold_ends(evaluation)
@@ -168,7 +168,7 @@ def claim_words(claim: Requirement | None, threshold: float | None = None) -> st
     at = "" if own else place_words(name.threshold, name.top)
     sign = {">=": "≥", "<=": "≤"}.get(claim.sign, claim.sign)
     # Areas, correlations and ratios are said as numbers, rates as percentages.
-    plain = name.metric in AREAS or name.metric in ("mcc", "kappa") or abs(claim.value) > 1
+    plain = name.metric in SWEPT_AREAS or name.metric in ("mcc", "kappa") or abs(claim.value) > 1
     goal = short_number(claim.value) if plain else goal_percent(claim.value)
     where = where_words(claim.deploy_prevalence)
     return f"{metric_title(name.metric)}{at} {sign} {goal}{where}"
@@ -260,8 +260,8 @@ def share_words(evaluation: Evaluation) -> str:
     if not ends:
         return ""
     given = _kind(evaluation)
-    words, grows = GIVEN[given]
-    of_rows = {"prevalence": OF_THESE_ROWS} if _elsewhere(evaluation) else OF_ROWS
+    words, grows = CONDITION_BY_GIVEN[given]
+    of_rows = {"prevalence": OF_THESE_ROWS} if _elsewhere(evaluation) else CONDITION_OF_ROWS
     form = {"unlabeled_prevalence": OF_UNLABELED, **of_rows}.get(given, words)
     said = _range_words(_share_texts(evaluation)[1], least=ends[0][0] == grows)
     return f"if {form.format(said)}"

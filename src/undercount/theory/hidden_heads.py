@@ -17,10 +17,10 @@ from undercount.curve import FloatArray
 
 IntArray = NDArray[np.int64]
 # Beyond this many labels the limits are computed on a grid, dense at both ends, and read between.
-GRID = 1024
+MOST_EXACT_LABELS = 1024
 # Paths are counted exactly up to this size; beyond it the level follows its known rate.
 COUNTED, PILOT = 2000, 200
-WIDTH, WIDEST = 25, 20_000
+MOST_SIZE_RATIO, MOST_PATH_STEPS = 25, 20_000
 # Rounding of a counted probability near 1 must not look like a failure.
 PATH_ERROR = 1e-9
 
@@ -38,10 +38,10 @@ def hidden_heads(n_labelled: int, n_hidden: int, local_level: float) -> tuple[In
 def _least(n_labelled: int, n_hidden: int, tail: float) -> IntArray:
     if n_hidden == 0 or n_labelled == 0:
         return np.zeros(n_labelled + 1, dtype=np.int64)
-    if n_labelled <= GRID:
+    if n_labelled <= MOST_EXACT_LABELS:
         heads = np.arange(1, n_labelled + 1)
     else:
-        angle = np.linspace(0, np.pi / 2, GRID)
+        angle = np.linspace(0, np.pi / 2, MOST_EXACT_LABELS)
         heads = np.unique(np.rint(1 + (n_labelled - 1) * np.sin(angle) ** 2).astype(np.int64))
     least = _quantile(heads.astype(float), n_labelled, n_hidden, tail)
     every = np.arange(n_labelled + 1)
@@ -156,8 +156,8 @@ def local_level(n_labelled: int, n_hidden: int, confidence_level: float) -> floa
     if small == 0:
         return 1 - confidence_level
     size = min(small, COUNTED)
-    # The larger group matters through its ratio to the smaller, and hardly beyond WIDTH.
-    ratio = min(large / small, max(WIDTH, WIDEST / size))
+    # The larger group matters through its ratio to the smaller, and hardly beyond MOST_SIZE_RATIO.
+    ratio = min(large / small, max(MOST_SIZE_RATIO, MOST_PATH_STEPS / size))
     level = _largest_level(size, round(size * ratio), confidence_level)
     return level if small == size else level * (math.log(size) / math.log(small)) ** 2
 

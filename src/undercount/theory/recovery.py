@@ -11,7 +11,7 @@ from undercount.errors import InputError, real_number
 from undercount.infer.mixture import (
     LABELLED,
     NEGATIVE,
-    TOLERANCE,
+    RATE_TOLERANCE,
     UNLABELED,
     kind_sizes,
     misfit_words,
@@ -227,16 +227,16 @@ def direct_auc(counts: ScoreCounts, shares: Shares) -> float:
     >>> uc.theory.direct_auc(counts, uc.Shares(0.5))
     Traceback (most recent call last):
     ...
-    undercount.errors.InputError: unlabeled_prevalence 0.5 and label_purity 1 do not fit these \
+    undercount.errors.InputError: unlabeled_prevalence 0.5 and purity 1 do not fit these \
 scores: they make the ROC AUC 1.1. The AUC of labelled against unlabeled rows is 0.8, so \
-label_purity - unlabeled_prevalence must be at least |2 · 0.8 - 1| = 0.6; at this purity \
+purity - unlabeled_prevalence must be at least |2 · 0.8 - 1| = 0.6; at this purity \
 unlabeled_prevalence may be at most 0.4
     """
     counts.require("positive", "unlabeled")
     area = counts.auc("positive", "unlabeled")
     gap = shares.label_purity - shares.unlabeled_prevalence
     auc = 0.5 + (area - 0.5) / gap
-    if not -TOLERANCE <= auc <= 1 + TOLERANCE:
+    if not -RATE_TOLERANCE <= auc <= 1 + RATE_TOLERANCE:
         raise InputError(misfit_words(counts, area, auc, shares))
     auc = min(max(auc, 0.0), 1.0)
     share, purity = shares.unlabeled_prevalence, shares.label_purity

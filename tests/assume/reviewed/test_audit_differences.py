@@ -83,11 +83,11 @@ def test_differences_need_the_audit_and_no_prevalence():
     _, scores, y = draw(1)
     found = uc.compare(y, scores, threshold=CUTS, assume=uc.RandomAudit())
     for each in found.differences:
-        assert each.difference.needs == ("reviews", "random audit")
+        assert each.difference.needs == ("random audit",)
         assert not each.depends_on_prevalence
-    assert found.needs == ("reviews", "random audit", "right labels", "out-of-fold scores")
+    assert found.needs == ("random audit", "right labels", "out-of-fold scores")
     judged = found.require("a.f1 > b.f1 - 0.5").judgements[0]
-    assert judged.estimate.needs == ("reviews", "random audit")
+    assert judged.estimate.needs == ("random audit",)
 
 
 def test_all_rows_but_one_audited_are_complete_labels():

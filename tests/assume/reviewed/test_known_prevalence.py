@@ -56,3 +56,10 @@ def test_a_prevalence_is_a_share_or_a_range(wrong):
 def test_no_fewer_are_positive_than_are_labelled():
     with pytest.raises(uc.InputError, match="at least"):
         evaluate(float(Y.mean()) / 2)
+
+
+def test_random_labels_and_a_known_prevalence_need_no_verdicts():
+    with pytest.raises(uc.InputError, match=r"RandomLabels\(prevalence=…\)") as refusal:
+        uc.Reviewed(REVIEWS, labels="random", prevalence=SHARE)
+    assert refusal.value.argument == "prevalence"
+    assert uc.Reviewed(REVIEWS, labels="any", prevalence=SHARE).labels == "any"

@@ -301,6 +301,56 @@ def test_models_are_compared_on_the_same_reviews():
         uc.compare(y, {"a": other, "b": other}, **options)
 
 
+def test_models_are_compared_by_the_reviews_alone_whatever_the_labels():
+    """Values came from random labels and intervals from reviews, at the edge of which they lay."""
+    truth, score, y, rng = draw()
+    plan = uc.plan_reviews(y, score, unlabeled=0, budget=200, threshold=CUT, random_state=1)
+    other = score + rng.normal(size=len(y))
+    asked = {"unlabeled": 0, "threshold": CUT}
+    reviews, models = plan.answered(truth[plan.rows]), {"old": score, "new": other}
+    alone, vouched = (
+        uc.compare(y, models, assume=uc.Reviewed(reviews, labels=labels), **asked)
+        for labels in ("any", "random")
+    )
+    for one, same in zip(alone.differences, vouched.differences, strict=True):
+        assert one == same
+    said = "models are compared by the reviews alone"
+    for name, evaluation in vouched.evaluations.items():
+        assert evaluation.rows == alone[name].rows
+        assert sum(said in check.message for check in evaluation.checks) == 1
+        assert not any(said in check.message for check in alone[name].checks)
+        assert "nan" not in evaluation.basis.question
+    with pytest.raises(uc.InputError, match="scored as the plan scored them"):
+        vouched["new"].recovery.reviewed.estimate("recall", CUT, labels="random")
+
+
+def test_a_segment_of_few_labels_says_that_it_rests_on_the_reviews_alone():
+    """About 180 rows have a label: some 162 in the large segment, 18 in the small one."""
+    truth, score, y, rng = draw()
+    place = np.where(rng.random(len(y)) < 0.1, "small", "large")
+    plan = uc.plan_reviews(y, score, unlabeled=0, budget=300, threshold=CUT, random_state=1)
+    reviews = plan.answered(truth[plan.rows])
+    vouched, alone = (
+        uc.evaluate(
+            y,
+            score,
+            unlabeled=0,
+            threshold=CUT,
+            by=place,
+            assume=uc.Reviewed(reviews, labels=labels),
+        )
+        for labels in ("random", "any")
+    )
+    assert y[place == "large"].sum() >= 150 > y[place == "small"].sum()
+    for segment, labels in (("large", "random"), ("small", "any")):
+        recovery = vouched[segment].recovery
+        assert recovery.reviewed.labels == recovery.basis.review.labels == labels
+        assert ("random labels" in vouched[segment]["recall"].needs) == (labels == "random")
+    assert vouched["small"].rows == alone["small"].rows
+    assert vouched["small"].recovery.basis == alone["small"].recovery.basis
+    assert vouched["small"].recovery.basis.review.answers == ("any",)
+
+
 def test_all_rows_reviewed_compare_exactly():
     truth, score, y, rng = draw(size=300)
     other = score + rng.normal(size=300)

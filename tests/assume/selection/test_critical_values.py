@@ -79,7 +79,7 @@ def scanned():
 def test_the_field_does_not_depend_on_how_rows_are_cut_up(scanned, monkeypatch):
     _, models = scanned
     whole = likelihood_field(models).products
-    monkeypatch.setattr(critical_values, "CHUNK", 97)
+    monkeypatch.setattr(critical_values, "BOOTSTRAP_ROWS_PER_CHUNK", 97)
     assert likelihood_field(models).products == pytest.approx(whole, abs=1e-8)
 
 

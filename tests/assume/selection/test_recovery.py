@@ -1,5 +1,6 @@
 """Rows that somebody chose to look at, asked what every assumption is asked."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.special import ndtr
 from tests.assume.selection.fitting import Selected
 
 import undercount as uc
+from undercount.assume.selection.recovery import possible_estimate
 from undercount.errors import MISSING_DATA, NOT_IDENTIFIED
 from undercount.infer.metric_at import MetricAt
 
@@ -153,6 +155,43 @@ def test_compared_models_are_judged_by_the_same_classes(rows):
     ]
 
 
+@pytest.mark.parametrize(
+    ("method", "chooser", "words"),
+    [
+        ("own-score", None, "chosen by the compared scores alone"),
+        ("observed-score", "other", "chosen by the compared scores alone"),
+        ("observed-score", "third", "chosen by the compared and the selection scores alone"),
+        ("begg-greenes", None, "chosen by the compared scores alone"),
+        ("begg-greenes", "third", "chosen by the columns and the compared scores alone"),
+    ],
+)
+def test_a_comparison_says_once_that_any_compared_score_may_have_chosen(
+    rows, method, chooser, words
+):
+    score, other, y, _ = rows
+    third = np.random.default_rng(5).normal(score)
+    columns = {None: None, "other": other, "third": third}
+    labels = uc.SelectedLabels(method, selection_score=columns[chooser])
+    comparison = uc.compare(y, {"one": score, "other": other}, assume=labels, metrics=["roc_auc"])
+    assert [need for need in comparison.needs if "chosen" in need] == [words]
+    for evaluation in comparison.evaluations.values():
+        assert [need for need in evaluation["roc_auc"].needs if "chosen" in need] == [words]
+        # Any of the models, or several, may have chosen: no cutoff on one score is supposed.
+        assert "selection-rule" not in {check.code for check in evaluation.checks}
+
+
+def test_the_order_of_models_rests_on_what_chose_the_rows_and_on_no_fair_labels(rows, tmp_path):
+    score, other, y, _ = rows
+    comparison = uc.compare(y, {"one": score, "other": other}, assume=uc.SelectedLabels())
+    sentence = "If nothing else chose the rows looked at, they tell the order"
+    comparison.to_html(tmp_path / "comparison.html")
+    for output in (str(comparison), (tmp_path / "comparison.html").read_text()):
+        words = " ".join(output.split())
+        assert sentence in words
+        assert "fair sample" not in words
+        assert "whatever the prevalence" not in words
+
+
 def test_the_model_that_chose_needs_no_other_score(rows):
     score, other, y, _ = rows
     labels = uc.SelectedLabels("observed-score", selection_score=score)
@@ -282,3 +321,59 @@ def test_resamples_too_thin_to_fit_are_said(rows):
     model = replace(Selected("begg-greenes").fit(score, few), n_resamples=40)
     with pytest.raises(uc.InputError, match="too few labels for a bootstrap"):
         model.estimate(MetricAt("roc_auc"), "bootstrap")
+
+
+def test_a_value_beyond_what_is_possible_is_said_and_taken_for_the_end():
+    beyond = uc.Estimate(1.006, 0.1, 1.0061, 0.4)
+    with pytest.warns(uc.MisfitWarning, match=r"would be 1\.006 by the rows looked at"):
+        found = possible_estimate(beyond, "precision")
+    assert (found.value, found.low, found.high) == (1.0, 0.1, 1.0)
+    within = uc.Estimate(0.9, 0.8, 1.2, 0.1)
+    assert possible_estimate(within, "precision").high == 1.0
+    assert possible_estimate(within, "lift") == within
+
+
+def rows_verified_above(cut, n=2000):
+    """Return scores and classes of rows of which all above a cut were looked at, few below."""
+    latent, noise, chance = np.random.default_rng(0).standard_normal((3, n))
+    looked = (latent >= cut) | (chance < latent - 1)
+    return latent, np.where(looked, 1.2 * latent + noise > 0.8, np.nan)
+
+
+@pytest.mark.parametrize("threshold", [1.2, 1.6])
+def test_of_flagged_rows_that_were_all_looked_at_as_many_are_real_as_labels_say(threshold):
+    score, y = rows_verified_above(1.0)
+    flagged = y[score >= threshold]
+    real, alarms = int(flagged.sum()), int((flagged == 0).sum())
+    labels = uc.SelectedLabels("own-score")
+    printed = str(uc.evaluate(y, score, assume=labels, threshold=threshold))
+    expected = f"{real} real, {real} of them already known, {alarms} known to be negative"
+    assert f" · {expected}" in " ".join(printed.split())
+    of_rows = uc.evaluate(y, score, assume=labels, threshold=threshold, target="dataset")
+    estimate = of_rows["precision"]
+    exact = real / len(flagged)
+    assert [estimate.value, estimate.low, estimate.high] == pytest.approx([exact] * 3)
+
+
+def test_the_real_ones_of_flagged_rows_lie_between_what_labels_allow():
+    score, y = rows_verified_above(1.0)
+    flagged = y[score >= 0.9]
+    least, most = (flagged == 1).sum(), (flagged != 0).sum()
+    labels = uc.SelectedLabels("own-score")
+    printed = str(uc.evaluate(y, score, assume=labels, threshold=0.9))
+    words = re.search(r"about ([\d,]+) real \(([\d,]+) – ([\d,]+)\)", printed)
+    value, low, high = (int(word.replace(",", "")) for word in words.groups())
+    assert least <= low <= value <= high <= most
+
+
+def test_pictures_and_pages_say_what_the_naive_numbers_and_the_labels_are(rows, tmp_path):
+    score, _, y, _ = rows
+    labels = uc.SelectedLabels("own-score")
+    display = uc.displays.RocDisplay.from_predictions(y, score, assume=labels)
+    axes = display.plot()
+    assert "rows looked at" in [line.get_label() for line in axes.get_lines()]
+    assert "unlabeled = negative" not in [line.get_label() for line in axes.get_lines()]
+    uc.evaluate(y, score, assume=labels).to_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "labelled positive; labels exist only where somebody looked" in page
+    assert "unlabeled = negative" not in page.split("</style>")[1]

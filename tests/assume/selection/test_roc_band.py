@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from undercount.assume.selection.roc_band import GRID, _bounds
+from undercount.assume.selection.roc_band import BAND_FPR, _bounds
 from undercount.curve import OperatingCurve
 
 METHODS = ["own-score", "observed-score", "begg-greenes", "ipw", "doubly-robust"]
@@ -25,7 +25,7 @@ def test_band_contains_the_curve_and_rises(fitted, method):
 def test_limits_of_a_point_hold_of_points_beside_it():
     """Of a curve that rises, each point is at least as high as those to its left."""
     curve = OperatingCurve([np.inf, 1.0, 0.0], [0.0, 0.5, 1.0], [0.0, 0.5, 1.0], 0.5)
-    tpr, low, high = GRID.copy(), GRID - 0.1, GRID + 0.1
+    tpr, low, high = BAND_FPR.copy(), BAND_FPR - 0.1, BAND_FPR + 0.1
     low[40:50], high[20:30] = 0.0, 1.0  # points of which little is known by themselves
     band = _bounds(curve, tpr, low, high)
     assert band.pessimistic.tpr[2 + 45] == pytest.approx(low[39])

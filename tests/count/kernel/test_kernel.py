@@ -31,39 +31,43 @@ SHAPES = {
 # Constants that force small data through the path meant for large data.
 PATHS = {
     "as it comes": {},
-    "packed keys": {"rows.FEW": 0, "rows.MANY_LABELLED": -1.0},
+    "packed keys": {"rows.FEW_ROWS_TO_PACK": 0, "rows.MANY_LABELLED": -1.0},
     "packed keys by digits": {
-        "rows.FEW": 0,
+        "rows.FEW_ROWS_TO_PACK": 0,
         "rows.MANY_LABELLED": -1.0,
-        "packed.FEW": 0,
-        "packed.BLOCK": 16,
+        "packed.FEW_KEYS": 0,
+        "packed.KEYS_PER_BLOCK": 16,
     },
-    "packed keys in chunks": {"rows.FEW": 0, "rows.MANY_LABELLED": -1.0, "packed.CHUNK": 5},
+    "packed keys in chunks": {
+        "rows.FEW_ROWS_TO_PACK": 0,
+        "rows.MANY_LABELLED": -1.0,
+        "packed.KEYS_PER_CHUNK": 5,
+    },
     "buckets": {
         "rows.MANY_LABELLED": 2.0,
-        "buckets.SMALL": 0,
-        "buckets.SAMPLE": 1,
+        "buckets.FEW_ROWS_TO_BUCKET": 0,
+        "buckets.MAP_SAMPLE": 1,
         "buckets.CHUNK": 11,
         "buckets.BUCKET_BITS": (3, 7),
     },
     "ranges of buckets": {
         "rows.MANY_LABELLED": 2.0,
-        "buckets.SMALL": 0,
-        "buckets.SAMPLE": 1,
+        "buckets.FEW_ROWS_TO_BUCKET": 0,
+        "buckets.MAP_SAMPLE": 1,
         "buckets.CHUNK": 11,
         "buckets.BUCKET_BITS": (3, 7),
         "buckets.MANY_BORDERS": 0,
-        "buckets.MANY_ROWS": 0,
+        "buckets.MANY_BUCKETED_ROWS": 0,
         "buckets.RANGE_BITS": 2,
     },
     "one bucket": {
         "rows.MANY_LABELLED": 2.0,
-        "buckets.SMALL": 0,
-        "buckets.SAMPLE": 1,
+        "buckets.FEW_ROWS_TO_BUCKET": 0,
+        "buckets.MAP_SAMPLE": 1,
         "buckets.BUCKET_BITS": (1, 1),
     },
     "hashing": {
-        "rows.SMALL": 0,
+        "rows.FEW_ROWS_TO_TIE": 0,
         "rows.CHUNK": 11,
         "rows.RARE_SINGLETONS": 2.0,
         "rows.TIE_SAMPLE": 9,
@@ -265,7 +269,7 @@ def test_keys_keep_the_order_and_can_be_undone(data):
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 300), n_bits=st.integers(1, 64))
 def test_digits_sort_like_numpy(seed, n, n_bits):
     keys = np.random.default_rng(seed).integers(0, 2**n_bits, n, dtype=np.uint64)
-    with patch.object(packed, "FEW", 0), patch.object(packed, "BLOCK", 20):
+    with patch.object(packed, "FEW_KEYS", 0), patch.object(packed, "KEYS_PER_BLOCK", 20):
         assert np.array_equal(packed.sort_keys(keys.copy(), n_bits), np.sort(keys))
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import undercount as uc
-from undercount.count.csv_layout import MISSING
+from undercount.count.csv_layout import MISSING_WORDS
 from undercount.errors import InputError
 
 HEADERS = (("y", "s"), ("y", "s", "note"), ("s", "y", "y"), ("y", "s", ""), ("Y", "s", "y"))
@@ -72,7 +72,7 @@ def _names(text: str, separator: str) -> list[str]:
 
 def number(text: str) -> float:
     """Read a cell as the reader of files says that it does."""
-    if text in MISSING:
+    if text in MISSING_WORDS:
         return math.nan
     words = {"true": 1.0, "false": 0.0}
     return words.get(text.strip().lower()) or float(text)

@@ -91,6 +91,20 @@ def test_an_audit_of_whole_clusters_is_less_sure_than_one_of_rows():
     assert width(whole, "recall") > 1.3 * width(rows, "recall")
 
 
+@pytest.mark.parametrize(("every", "level"), [(4, "ok"), (30, "warn")])
+def test_clusters_of_an_audit_are_those_with_a_verified_row(every, level):
+    """Not those with a positive, of which there are fewer."""
+    rng = np.random.default_rng(3)
+    cluster, truth, score, _ = draw(rng, n_clusters=300, size=2)
+    y = np.where(cluster % every == 0, truth, np.nan)
+    audit = uc.RandomAudit(drawn="clusters")
+    found = uc.evaluate(y, score, assume=audit, cluster=cluster, threshold=CUT)
+    check = next(check for check in found.checks if check.code == "UC020")
+    assert len(np.unique(cluster[y == 1])) < 300 // every
+    assert f"300 clusters, {300 // every} of them with a verified row" in check.message
+    assert check.level == level
+
+
 def test_an_audit_of_whole_clusters_knows_all_rows_of_each():
     rng = np.random.default_rng(3)
     cluster, truth, score, _ = draw(rng, n_clusters=50, size=12, likeness=0.9)

@@ -125,7 +125,7 @@ def test_a_side_of_equal_rows_has_the_ends_of_a_share(k, n):
 @pytest.mark.parametrize(("k", "n", "m"), [(0, 20, 10), (3, 20, 10), (10, 40, 20), (219, 226, 3)])
 def test_ends_of_a_few_rows_that_are_left_are_the_exact_ones(monkeypatch, k, n, m):
     """A whole verdict more, and no half row: Clopper and Pearson for a population of n + m rows."""
-    monkeypatch.setattr(review_ends, "PARTS", (1.0, 1.0))
+    monkeypatch.setattr(review_ends, "VERDICT_PARTS", (1.0, 1.0))
     share, totals = k / n, np.arange(k, k + m + 1)
     variance = np.array([(n + m) * m / n * max(share * (1 - share), 0.01)])
     smooth = 0.5 - math.sqrt(0.25 - max(share * (1 - share), 0.01))

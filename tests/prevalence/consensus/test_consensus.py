@@ -4,12 +4,12 @@ from scipy.special import logit, ndtr, ndtri
 
 import undercount as uc
 from undercount.prevalence import Consensus
-from undercount.prevalence.consensus.consensus import DOUBT, _correct, _sharpen
+from undercount.prevalence.consensus.consensus import LEAST_CORRECTION, _correct, _sharpen
 from undercount.prevalence.consensus.correction import (
     BASE_PLACE,
-    FARTHEST,
+    FARTHEST_CORRECTION_INPUT,
     FIRST_FILE,
-    LARGEST,
+    LARGEST_SIZES,
     Correction,
     base_place,
     gather_relative,
@@ -19,7 +19,7 @@ from undercount.prevalence.consensus.evidence import (
     AUC_PLACE,
     CUTS,
     DISTANCES,
-    HEADS,
+    EVIDENCE_HEADS,
     SPREADS,
     binormal_share,
     gather,
@@ -98,13 +98,13 @@ def test_no_hidden_and_only_hidden_positives(size):
 
 def test_evidence_reads_the_roc(normals):
     inputs = gather(normals).inputs
-    slope = inputs[AUC_PLACE + 5 :][: HEADS.size]
+    slope = inputs[AUC_PLACE + 5 :][: EVIDENCE_HEADS.size]
     labelled, unlabeled = (
         np.cumsum(normals.positive) / 400,
         np.cumsum(normals.unlabeled) / 1000,
     )
     half = np.interp(0.5, labelled, unlabeled) / 0.5
-    assert slope[HEADS == 0.5] == pytest.approx(half)
+    assert slope[EVIDENCE_HEADS == 0.5] == pytest.approx(half)
     area = np.trapezoid(np.append(0, labelled), np.append(0, unlabeled))
     assert 1 / (1 + np.exp(-inputs[AUC_PLACE])) == pytest.approx(area)
     assert inputs.size == load_quantile_net(FIRST_FILE).centre.size
@@ -168,9 +168,9 @@ def test_many_rows_sharpen_the_answer(share, distance):
 
 def test_answers_move_only_beyond_the_simulated_sizes():
     ends = np.array([0.2, 0.3, 0.4])
-    assert _sharpen(ends, 0.5, LARGEST).tolist() == [0.2, 0.3, 0.4]
+    assert _sharpen(ends, 0.5, LARGEST_SIZES).tolist() == [0.2, 0.3, 0.4]
     # Four times the rows: half the way to logit(.5) = 0.
-    low, value, high = _sharpen(ends, 0.5, (4 * LARGEST[0], 4 * LARGEST[1]))
+    low, value, high = _sharpen(ends, 0.5, (4 * LARGEST_SIZES[0], 4 * LARGEST_SIZES[1]))
     half = logit(0.3) / 2
     assert logit(value) == pytest.approx(half)
     assert logit(low) == pytest.approx(logit(0.2) - half)
@@ -224,10 +224,16 @@ def test_correction_widens_its_quantiles_by_side():
 
 
 @pytest.mark.parametrize(
-    ("middle", "moved"), [(0.1, 0.0), (-0.1, 0.0), (0.8, 0.8 - DOUBT / 2), (-0.8, DOUBT / 2 - 0.8)]
+    ("middle", "moved"),
+    [
+        (0.1, 0.0),
+        (-0.1, 0.0),
+        (0.8, 0.8 - LEAST_CORRECTION / 2),
+        (-0.8, LEAST_CORRECTION / 2 - 0.8),
+    ],
 )
 def test_only_sure_corrections_are_made(middle, moved):
-    # The quartiles lie 1 apart, so DOUBT / 2 of the correction is in doubt.
+    # The quartiles lie 1 apart, so LEAST_CORRECTION / 2 of the correction is in doubt.
     net = correction([middle - 2, middle - 0.5, middle, middle + 0.5, middle + 2])
     inputs = np.zeros(BASE_PLACE + 1)
     inputs[BASE_PLACE] = -1.0
@@ -237,7 +243,7 @@ def test_only_sure_corrections_are_made(middle, moved):
 
 def test_scores_unlike_the_simulated_ones_are_corrected_in_part():
     net, inputs = correction([1, 2, 2, 2, 3]), np.zeros(BASE_PLACE + 1)
-    inputs[0] = 2 * FARTHEST
+    inputs[0] = 2 * FARTHEST_CORRECTION_INPUT
     found = logit(_correct(inputs, net, net.quantiles(inputs), (0.025, 0.975)))
     assert found == pytest.approx([0.0, 1.0, 3.0])  # half of 2, and the interval holds the base
 

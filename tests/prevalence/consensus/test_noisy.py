@@ -3,7 +3,7 @@ import pytest
 
 import undercount as uc
 from undercount.prevalence import NoisyComposition, NoisyConsensus
-from undercount.prevalence.consensus.noisy import FILE, gather_noisy
+from undercount.prevalence.consensus.noisy import NOISY_FILE, gather_noisy
 from undercount.prevalence.networks import load_quantile_net
 from undercount.prevalence.noisy_composition import swap_roles
 
@@ -67,7 +67,7 @@ def test_evidence_holds_both_directions():
 
 
 def test_each_answer_has_outputs_of_its_own():
-    nets = [load_quantile_net(FILE, place) for place in (0, 1)]
+    nets = [load_quantile_net(NOISY_FILE, place) for place in (0, 1)]
     inputs = nets[0].centre
     medians = [net.quantiles(inputs)[len(net.levels) // 2] for net in nets]
     assert all(len(net.quantiles(inputs)) == len(net.levels) for net in nets)

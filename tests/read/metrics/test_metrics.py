@@ -47,6 +47,23 @@ def test_some_need_no_prevalence(name):
     assert "prevalence" not in found.needs
 
 
+@pytest.mark.parametrize(
+    "assume",
+    [uc.RandomLabels(0.5), uc.RandomLabels(label_frequency=0.75), uc.RandomLabels(0.5, purity=0.9)],
+    ids=str,
+)
+@pytest.mark.parametrize("name", ["recall", "precision", "f1", "predicted_positive_rate"])
+def test_a_metric_rests_on_what_evaluate_says(name, assume):
+    rng = np.random.default_rng(0)
+    truth = rng.random(2000) < 0.5
+    y, score = truth & (rng.random(2000) < 0.7), rng.normal(2 * truth)
+    given = {"threshold": 1.0, "assume": assume, "unlabeled": 0}
+    found = getattr(metrics, name)(y, score, **given)
+    assert found.needs == uc.evaluate(y, score, **given)[name].needs
+    right = name != "predicted_positive_rate" and assume.purity == 1
+    assert ("right labels" in found.needs) == right
+
+
 def test_areas_by_hand():
     # Of 15 pairs of labelled and unlabeled rows 12 are in order; a = 1/5.
     assert metrics.roc_auc(Y, SCORE, unlabeled=0, prevalence=0.5).value == pytest.approx(0.875)

@@ -80,13 +80,14 @@ def test_a_second_model_is_told_by_its_own_scores():
         (uc.RandomLabels(0.15), "labels are a random sample of the positives"),
         (uc.LabelPropensity(np.full(3000, 0.4)), "labels are as likely as their chances say"),
         (uc.RandomAudit(), "as the audited rows show"),
+        (uc.SelectedLabels(), "and nothing else chose the rows looked at"),
     ],
 )
 def test_a_plan_says_what_its_assumption_supposes(assume, words):
     truth, score, _, _ = rows(n_rows=3000)
     rng = np.random.default_rng(2)
     looked = rng.random(3000) < 0.4
-    audit = isinstance(assume, uc.RandomAudit)
+    audit = isinstance(assume, uc.RandomAudit | uc.SelectedLabels)
     labels = np.where(looked & (truth | audit), truth.astype(float), np.nan)
     plan = uc.plan_reviews(labels, score, assume=assume, budget=40, threshold=1.5)
     printed = " ".join(str(plan).split())

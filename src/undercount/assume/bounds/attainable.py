@@ -24,7 +24,7 @@ from undercount.shares import Shares
 
 Side: TypeAlias = Literal["positive", "negative"]
 # Points that may be spent on the inside of merged cells.
-POINTS = 50_000
+MOST_INNER_POINTS = 50_000
 
 
 class PathStops(NamedTuple):
@@ -116,16 +116,16 @@ def _corners(path: HiddenPath, bare: NDArray[np.int64], size: FloatArray) -> lis
     if path.side == "negative":
         runs = [(catch_up, size - catch_up - rest)]
     longest = max(float(length.max(initial=1)) for _, length in runs)
-    pieces = int(min(max(POINTS // max(len(bare), 1), 1), np.ceil(longest)))
+    pieces = int(min(max(MOST_INNER_POINTS // max(len(bare), 1), 1), np.ceil(longest)))
     part = np.arange(pieces + 1) / pieces
-    found = []
+    corners = []
     for start, length in runs:
         passed = np.ceil(length[:, np.newaxis] * part - 1e-9)
         rows = start[:, np.newaxis] + np.minimum(passed, length[:, np.newaxis])
-        found.append(
+        corners.append(
             PathStops(np.repeat(bare, pieces + 1), np.minimum(rows, size[:, np.newaxis]).ravel())
         )
-    return found
+    return corners
 
 
 def bound_roc_auc(

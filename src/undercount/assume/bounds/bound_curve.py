@@ -22,7 +22,7 @@ from undercount.shares import Shares
 from undercount.theory.bands import ENDLESS, Band, CdfBand, cdf_band
 
 Basis: TypeAlias = Literal["positive", "negative", "tightest"]
-BASES = get_args(Basis)
+BOUND_BASES = get_args(Basis)
 SIDES: tuple[Side, ...] = get_args(Side)
 
 
@@ -105,7 +105,7 @@ def bound_curve(
     (0.7, 0.82)
     """
     check_setting(counts, shares, rounding)
-    check_choice("basis", basis, BASES)
+    check_choice("basis", basis, BOUND_BASES)
     options = _BoundOptions(confidence_level, band, simultaneous, rounding, random_state)
     if basis == "tightest":
         bounds, misfit = _bound_tightest(counts, shares, options)
@@ -125,8 +125,8 @@ def _bound_tightest(
     Pointwise ones choose the narrower area, as the paper does (appendix C).
     """
     if not options.simultaneous:
-        found = [_bound_by(counts, shares, side, options) for side in SIDES]
-        return min(found, key=lambda pair: pair[0].roc_auc.width)
+        bounds = [_bound_by(counts, shares, side, options) for side in SIDES]
+        return min(bounds, key=lambda pair: pair[0].roc_auc.width)
     counts.require(*SIDES)
     hidden = hidden_rows(counts, shares.unlabeled_prevalence, options.rounding)
     missing = {"positive": hidden, "negative": counts.n_unlabeled - hidden}
@@ -160,8 +160,8 @@ def _bound_by(
         paths = [end.pessimistic if worse else end.optimistic for end in ends]
         stops = path_stops(paths, row_by_row=not options.simultaneous)
         pairs = zip(paths, ends, strict=True)
-        made = [path_tables(path, shares, end.n_hidden, stops) for path, end in pairs]
-        curves.append(_outer_curve(made, worse=worse))
+        tables = [path_tables(path, shares, end.n_hidden, stops) for path, end in pairs]
+        curves.append(_outer_curve(tables, worse=worse))
     return CurveBounds(curves[0], curves[1]), min(end.misfit for end in ends)
 
 
@@ -243,15 +243,19 @@ def _paths_at(setting: Setting, basis: Side, options: _BoundOptions) -> _ShareEn
         limits = setting.band_of_positives(options)
     else:
         limits = _hidden_band(counts, n_hidden, basis, options)
-    wanted = hidden_limits(counts, share, limits.lower, limits.upper, options.rounding)
+    limits_at = hidden_limits(counts, share, limits.lower, limits.upper, options.rounding)
     if options.simultaneous:
-        least, most, misfit = tighten(counts, wanted)
+        least, most, misfit = tighten(counts, limits_at)
     else:
-        least, most, misfit = wanted.clip(wanted.low), wanted.clip(wanted.high), wanted.misfit
+        least, most, misfit = (
+            limits_at.clip(limits_at.low),
+            limits_at.clip(limits_at.high),
+            limits_at.misfit,
+        )
     return _ShareEnd(
         n_hidden,
-        HiddenPath.follow(counts, least, wanted.low, basis),
-        HiddenPath.follow(counts, most, wanted.high, basis),
+        HiddenPath.follow(counts, least, limits_at.low, basis),
+        HiddenPath.follow(counts, most, limits_at.high, basis),
         misfit,
     )
 

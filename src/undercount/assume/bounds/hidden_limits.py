@@ -14,7 +14,7 @@ from undercount.theory.numbers import read_along_scores
 Rounding: TypeAlias = Literal["sharp", "paper", "none"]
 ROUNDINGS = get_args(Rounding)
 # Rounding of floating-point products, in rows; always given to the wider side.
-TOLERANCE = 1e-6
+ROWS_TOLERANCE = 1e-6
 
 
 class HiddenLimits(NamedTuple):
@@ -35,7 +35,7 @@ class HiddenLimits(NamedTuple):
         """Rows by which the whole band misses what is possible."""
         too_many, too_few = (self.low - self.most).max(), (self.least - self.high).max()
         missing = float(max(too_many, too_few))
-        return missing if missing > TOLERANCE else 0.0
+        return missing if missing > ROWS_TOLERANCE else 0.0
 
     @property
     def clipping(self) -> float:
@@ -56,7 +56,7 @@ def hidden_limits(
     elif rounding == "paper":
         low, high = np.floor(low), np.ceil(high)
     else:
-        inner_low, inner_high = np.ceil(low - TOLERANCE), np.floor(high + TOLERANCE)
+        inner_low, inner_high = np.ceil(low - ROWS_TOLERANCE), np.floor(high + ROWS_TOLERANCE)
         # A band narrower than a row may hold no whole number; then both neighbours are possible.
         empty = inner_low > inner_high
         low = np.where(empty, np.floor(low), inner_low)
@@ -136,15 +136,15 @@ def read_cdfs(
         _read_cdf(values, name, counts)
         for values, name in ((lower_cdf, "lower_cdf"), (upper_cdf, "upper_cdf"))
     )
-    if (lower > upper + TOLERANCE).any():
+    if (lower > upper + ROWS_TOLERANCE).any():
         raise InputError("lower_cdf must not exceed upper_cdf; it does at some score")
     return lower, upper
 
 
 def _read_cdf(values: ArrayLike, name: str, counts: ScoreCounts) -> FloatArray:
     cdf = read_along_scores(name, values, counts)
-    if not ((cdf >= -TOLERANCE) & (cdf <= 1 + TOLERANCE)).all():
+    if not ((cdf >= -ROWS_TOLERANCE) & (cdf <= 1 + ROWS_TOLERANCE)).all():
         raise InputError(f"{name} must be in [0, 1]; got {cdf.min()} to {cdf.max()}")
-    if (np.diff(cdf) < -TOLERANCE).any():
+    if (np.diff(cdf) < -ROWS_TOLERANCE).any():
         raise InputError(f"{name} must not fall from a higher score to a lower one")
     return np.clip(cdf, 0, 1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from undercount.assume.base import Assumption, LabelDates, Wanted
+from undercount.assume.base import Assumption, LabelDates, ReportOptions
 from undercount.assume.propensity.chances import Chances
 from undercount.assume.propensity.recovery import ChancesRecovery
 from undercount.assume.standing.recovery import shares_told
@@ -61,8 +61,8 @@ class LabelPropensity(Assumption):
     @property
     def columns(self) -> dict[str, Any]:
         """The chances, if they are not to be fitted, and what they are fitted on."""
-        found = {} if hasattr(self.chance, "fit") else {"chance": self.chance}
-        return found if self.covariates is None else found | {"covariates": self.covariates}
+        columns = {} if hasattr(self.chance, "fit") else {"chance": self.chance}
+        return columns if self.covariates is None else columns | {"covariates": self.covariates}
 
     def with_columns(self, columns: Mapping[str, Any]) -> "LabelPropensity":
         """Return the same with columns that were taken out of a frame."""
@@ -74,7 +74,7 @@ class LabelPropensity(Assumption):
         return hasattr(self.chance, "fit")
 
     def recover(
-        self, models: Mapping[str, ScoredRows], wanted: Wanted
+        self, models: Mapping[str, ScoredRows], wanted: ReportOptions
     ) -> dict[str, ChancesRecovery]:
         """Find the chances, which belong to the rows, once for all models."""
         (first, model), *others = models.items()
@@ -145,9 +145,9 @@ class DelayedLabels(Assumption):
     @classmethod
     def of(cls, fitted: LateLabels) -> "DelayedLabels":
         """Take dates that were read before."""
-        made = cls(None, None)
-        vars(made)["late"] = fitted
-        return made
+        assumption = cls(None, None)
+        vars(assumption)["late"] = fitted
+        return assumption
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -176,7 +176,7 @@ class DelayedLabels(Assumption):
         return estimator.fit(self.observed, self.found, until=self.until)
 
     def recover(
-        self, models: Mapping[str, ScoredRows], wanted: Wanted
+        self, models: Mapping[str, ScoredRows], wanted: ReportOptions
     ) -> dict[str, ChancesRecovery]:
         """Take the rows old enough, with the chance that their labels have arrived."""
         about: dict[str, Any] = {"target": wanted.target or "dataset"}
@@ -208,17 +208,17 @@ class DelayedLabels(Assumption):
             scores=rows.scores[late.usable_],
             weights=None if rows.weights is None else rows.weights[late.usable_],
         )
-        used, whose = replace(model, counts=old([]), recount=old), model.cluster_codes
-        return used if whose is None else used.with_clusters(whose[late.usable_]), old
+        used, codes = replace(model, counts=old([]), recount=old), model.cluster_codes
+        return used if codes is None else used.with_clusters(codes[late.usable_]), old
 
 
 def recover_chances(
-    models: Mapping[str, ScoredRows], chances: Mapping[str, Chances], wanted: Wanted
+    models: Mapping[str, ScoredRows], chances: Mapping[str, Chances], wanted: ReportOptions
 ) -> dict[str, ChancesRecovery]:
     """Put rows beside their chances, which tell the share of hidden positives."""
     target, level = wanted.target or "dataset", wanted.confidence_level
-    known = shares_told(models, chances, wanted)
+    share = shares_told(models, chances, wanted)
     return {
-        name: ChancesRecovery(model, known[name], target, level, chances[name])
+        name: ChancesRecovery(model, share[name], target, level, chances[name])
         for name, model in models.items()
     }

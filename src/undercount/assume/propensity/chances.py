@@ -17,20 +17,20 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from undercount.assume.standing.labels import StandingLabels
-from undercount.count.arrays import read_floats, read_labels, read_scores, refuse_other_order
+from undercount.count.arrays import check_row_order, read_floats, read_labels, read_scores
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import CODES, Check, InputError, named
 from undercount.estimate import Estimate
 from undercount.prevalence.fair_scores import ScoreTest
-from undercount.prevalence.late_labels import NEEDS as LATE_NEEDS
+from undercount.prevalence.late_labels import DELAYS_ASSUME as LATE_NEEDS
 from undercount.prevalence.late_labels import LateLabels
 
 FOLDS = 5
 FEW_EFFECTIVE = 30
 # Share of all positives for which a single label may stand.
 HEAVY = 0.1
-NEEDS = ("labelling chances",)
+PROPENSITY_ASSUMES = ("labelling chances",)
 
 
 def read_chances(propensity: Any, labels: NDArray[Any]) -> FloatArray:
@@ -53,8 +53,8 @@ def read_chances(propensity: Any, labels: NDArray[Any]) -> FloatArray:
             f"got {chance[wrong[0]]:g} at row {wrong[0]}; {_chance_hint(chance[labelled])}",
             argument="chance",
         )
-    told = (labels != -1) & (chance > 0) & (chance <= 1)
-    return np.where(told, chance, np.nan)
+    usable = (labels != -1) & (chance > 0) & (chance <= 1)
+    return np.where(usable, chance, np.nan)
 
 
 def _chance_hint(chances: FloatArray) -> str:
@@ -100,13 +100,15 @@ def fit_chances(
     looked = labels != -1
     columns = np.asarray(covariates, dtype=float).reshape(len(labels), -1)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=random_state)
-    found = cross_val_predict(clone(classifier), columns, looked, cv=folds, method="predict_proba")
-    chance = np.asarray(found[:, 1], dtype=float)
-    _refuse_zeros(chance, labels)
+    chances = cross_val_predict(
+        clone(classifier), columns, looked, cv=folds, method="predict_proba"
+    )
+    chance = np.asarray(chances[:, 1], dtype=float)
+    _check_possible_labels(chance, labels)
     return chance
 
 
-def _refuse_zeros(chance: FloatArray, labels: NDArray[Any]) -> None:
+def _check_possible_labels(chance: FloatArray, labels: NDArray[Any]) -> None:
     """Refuse a classifier that calls impossible what happened; the rows are not at fault."""
     impossible = np.flatnonzero((labels == 1) & (chance <= 0))
     if impossible.size:
@@ -155,7 +157,7 @@ class Chances(StandingLabels):
         """Read rows and chances; a classifier is fitted on `covariates`."""
         unlabeled, covariates = options.pop("unlabeled", None), options.pop("covariates", None)
         random_state = options.pop("random_state", 0)
-        refuse_other_order(y=y, score=score, chance=propensity, covariates=covariates)
+        check_row_order(y=y, score=score, chance=propensity, covariates=covariates)
         labels, scores = np.asarray(read_labels(y, unlabeled)), np.asarray(read_scores(score))
         if isinstance(propensity, LateLabels):
             chance = propensity.chance_[propensity.usable_]
@@ -170,8 +172,8 @@ class Chances(StandingLabels):
     @cached_property
     def looked(self) -> NDArray[np.bool_]:
         """Which rows were looked at with a known chance; none unless some were found negative."""
-        known = np.isfinite(self.chance) & (self.late is None)
-        return np.asarray(known & bool(np.any(known & (self.labels == 0))))
+        exact = np.isfinite(self.chance) & (self.late is None)
+        return np.asarray(exact & bool(np.any(exact & (self.labels == 0))))
 
     @cached_property
     def stands_for(self) -> FloatArray:
@@ -202,7 +204,7 @@ class Chances(StandingLabels):
     @property
     def needs(self) -> tuple[str, ...]:
         """What the chances rest on."""
-        return NEEDS if self.late is None else LATE_NEEDS
+        return PROPENSITY_ASSUMES if self.late is None else LATE_NEEDS
 
     def label_frequencies(self, group: Any) -> Mapping[Any, Estimate]:
         """Estimate the share of the positives of each group that carry a label."""
@@ -212,17 +214,17 @@ class Chances(StandingLabels):
                 f"group must name one for each of {len(self.labels):,} rows; got {groups.shape}"
             )
         z = float(ndtri((1 + self.confidence_level) / 2))
-        found = {}
+        frequencies = {}
         for each in np.unique(groups[self.labelled]):
             chance = self.chance[self.labelled & (groups == each)]
             stands_for = float((1 / chance).sum())
             value = len(chance) / stands_for
             error = value * math.sqrt(float(((1 - chance) / chance**2).sum())) / stands_for
             ends = max(value - z * error, 0.0), min(value + z * error, 1.0)
-            found[each.item()] = Estimate(
-                value, *ends, error, self.confidence_level, NEEDS, "harmonic mean"
+            frequencies[each.item()] = Estimate(
+                value, *ends, error, self.confidence_level, PROPENSITY_ASSUMES, "harmonic mean"
             )
-        return found
+        return frequencies
 
     def check(self) -> Check:
         """UC021: labels should not stand for too many positives each."""

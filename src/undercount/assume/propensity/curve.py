@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from undercount.count.arrays import read_floats, read_labels, read_scores, refuse_other_order
+from undercount.count.arrays import check_row_order, read_floats, read_labels, read_scores
 from undercount.counts import ScoreCounts
 from undercount.curve import OperatingCurve
 from undercount.errors import InputError
@@ -30,7 +30,7 @@ def propensity_curve(
     >>> curve.prevalence, curve.at(4).recall
     (0.75, 0.6666666666666666)
     """
-    refuse_other_order(y=y, score=score, propensity=propensity)
+    check_row_order(y=y, score=score, propensity=propensity)
     labels, scores = read_labels(y, unlabeled), read_scores(score)
     chance = read_floats(propensity, "propensity")
     if not chance.shape == scores.shape == labels.shape:

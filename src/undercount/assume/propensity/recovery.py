@@ -10,18 +10,13 @@ from numpy.typing import NDArray
 from undercount.assume.base import Basis, OddsWords, PlanWords
 from undercount.assume.propensity.chances import Chances
 from undercount.assume.standing.recovery import StandingRecovery
-from undercount.checks.fair_sample import (
-    balance_check,
-    chances_check,
-    found_check,
-    mature_checks,
-)
+from undercount.checks.fair_sample import balance_check, chances_check, found_check, mature_checks
 from undercount.curve import FloatArray
 from undercount.errors import Check
 from undercount.infer.mixture import Target
 from undercount.infer.scored_rows import ScoredRows
 
-LIGHTS = {
+PROPENSITY_LIGHT_WORDS = {
     "given": "if the chances of a label are right",
     "open": "the chance of the labels leaves it open",
 }
@@ -70,7 +65,7 @@ class ChancesRecovery(StandingRecovery):
             limited=False,
             premise="If the chances of a label are right, ",
             question=f"Are the chances of a label right?{self._certain_words}",
-            lights=LIGHTS,
+            lights=PROPENSITY_LIGHT_WORDS,
             odds_words=ODDS,
             bias_premise="if the odds of each chance of a label are wrong by a factor of up to Γ = "
             "{gamma:g}",

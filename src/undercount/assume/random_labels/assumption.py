@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from undercount.assume.base import Assumption, ShareSource, Unknowns, Wanted
+from undercount.assume.base import Assumption, ReportOptions, ShareSource, Unknowns
 from undercount.assume.random_labels.hidden_share import ShareLimits, shared_share
 from undercount.assume.random_labels.recovery import RandomLabelsRecovery
 from undercount.assume.random_labels.segments.given import labels_of_all
@@ -149,7 +149,7 @@ class RandomLabels(Assumption):
             rows.rows("interval")
 
     def recover(
-        self, models: Mapping[str, ScoredRows], wanted: Wanted
+        self, models: Mapping[str, ScoredRows], wanted: ReportOptions
     ) -> dict[str, RandomLabelsRecovery]:
         """Take the share that was given, or estimate one for all models."""
         check_choice("sampling", self.sampling, SAMPLINGS)
@@ -160,11 +160,11 @@ class RandomLabels(Assumption):
         labels = self._with_rows(next(iter(models.values())))
         clusters = {name: model.row_clusters for name, model in models.items()}
         about = wanted._replace(target=target)
-        known = labels.find_shares(counts, about, clusters=clusters)
+        shares = labels.find_shares(counts, about, clusters=clusters)
         level = wanted.confidence_level
         return {
             name: RandomLabelsRecovery(
-                model, known[name], target, level, self.covariates, self.hidden
+                model, shares[name], target, level, self.covariates, self.hidden
             )
             for name, model in models.items()
         }
@@ -182,7 +182,7 @@ class RandomLabels(Assumption):
     def find_shares(
         self,
         models: Mapping[str, ScoreCounts],
-        wanted: Wanted,
+        wanted: ReportOptions,
         limits: ShareLimits | None = None,
         clusters: Mapping[str, ClusterRows | None] | None = None,
     ) -> dict[str, Unknowns]:
@@ -203,7 +203,7 @@ class RandomLabels(Assumption):
         )
 
     def recover_segments(
-        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: Wanted
+        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: ReportOptions
     ) -> SegmentRecoveries:
         """Share out what is known of all rows, or pool what segments say of their shares."""
         parts = {name: segmentation.split(name, model) for name, model in models.items()}
@@ -284,14 +284,14 @@ class TwoSources(Assumption):
         return self.labels.every_score
 
     def recover(
-        self, models: Mapping[str, ScoredRows], wanted: Wanted
+        self, models: Mapping[str, ScoredRows], wanted: ReportOptions
     ) -> dict[str, RandomLabelsRecovery]:
         """Take the share that the two sources tell."""
         self._check_labels(models)
         return self.labels.recover(models, wanted)
 
     def recover_segments(
-        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: Wanted
+        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: ReportOptions
     ) -> SegmentRecoveries:
         """Share out what the two sources tell."""
         self._check_labels(models)

@@ -11,14 +11,14 @@ import numpy as np
 
 from undercount.assume.base import Recovery
 from undercount.counts import ScoreCounts
-from undercount.curve import ROUNDING, FloatArray
+from undercount.curve import NO_ROWS_ROUNDING, FloatArray
 from undercount.errors import InputError
 from undercount.estimate import Estimate
 from undercount.infer.clusters import ClusterRows, centred_parts
 from undercount.infer.deployed import Deployment, cell_values, lift_scale
 from undercount.infer.difference import (
-    AREAS,
-    POINTS,
+    PAIRED_AREAS,
+    PAIRED_POINTS,
     Chance,
     Difference,
     MovedDifference,
@@ -26,7 +26,7 @@ from undercount.infer.difference import (
     better_chance,
     holm_adjusted,
 )
-from undercount.infer.heads import HeadCounts, RatePoint
+from undercount.infer.heads import FlaggedCounts, RatePoint
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.mixture import design_of
 from undercount.infer.paired import ModelPairs, ModelRows
@@ -34,7 +34,7 @@ from undercount.infer.sensitivity import AreaSums
 from undercount.metric_facts import FACTS
 from undercount.shares import Shares
 
-GRID = 201
+TRIED_SHARES = 201
 # With the prevalence elsewhere given, no share of hidden positives here turns the order in these:
 # precision follows from the ratio of the two rates, and that from the ratio of flagged rows.
 FIXED_THERE = frozenset({"recall", "precision", "roc_auc", "lift_auc"})
@@ -67,9 +67,9 @@ class Model:
         share, whichever it is.
         """
         if cut is None or (cut == 0 and metric in self.table):
-            known = self.table[metric]
-            if not known.range_only:
-                return known.value
+            row = self.table[metric]
+            if not row.range_only:
+                return row.value
             return float(self.values(metric, cut, np.array([self.shares.unlabeled_prevalence]))[0])
         return float(self._point(cut, None).metric(metric))
 
@@ -114,18 +114,18 @@ class Model:
             if shares is not None:
                 heads = np.repeat(heads[:, np.newaxis], len(shares), axis=1)
                 design = replace(design, given="unlabeled_prevalence", value=shares)
-            self._points[key] = HeadCounts(heads, design).point
+            self._points[key] = FlaggedCounts(heads, design).point
         return self._points[key]
 
     def cluster_parts(self, metric: str, cut: int | None) -> list[FloatArray]:
         """Return what each row of a kind, if rows come in clusters, moves a metric by."""
         at = None if cut is None else self.rows.cuts[cut].threshold
         counts, by_cluster = self.recovery.counts_at(at), self.recovery.clusters
-        whose, there = cast("ClusterRows", by_cluster), self.rows.prevalence
+        rows, there = cast("ClusterRows", by_cluster), self.rows.prevalence
         if there is None:
-            return whose.parts(counts, self.rows.design, metric, threshold=at)
+            return rows.parts(counts, self.rows.design, metric, threshold=at)
         moves = self._deployed(counts, there).moves(self.rows.design, metric, at)
-        return whose.of_rows(counts, centred_parts(counts, moves, cell_values(counts, at)))
+        return rows.of_rows(counts, centred_parts(counts, moves, cell_values(counts, at)))
 
 
 @dataclass(frozen=True)
@@ -185,9 +185,9 @@ class Gap:
 
         NaN if it does nowhere that the scores allow. Without a margin the order flips there.
         """
-        grid = np.linspace(0, self.top, GRID)
+        grid = np.linspace(0, self.top, TRIED_SHARES)
         gaps = self.at(grid) - margin
-        gaps[np.abs(gaps) <= ROUNDING] = 0.0  # the same ranking, summed up in other cells
+        gaps[np.abs(gaps) <= NO_ROWS_ROUNDING] = 0.0  # the same ranking, summed up in other cells
         flips = np.flatnonzero(gaps[1:] * gaps[:-1] < 0)
         if not flips.size:
             return math.nan
@@ -224,8 +224,8 @@ class Paired:
 
     def differences(self, metric: str, cut: int | None = None) -> list[Difference]:
         """Return the difference of each pair in one metric; of areas without a cut."""
-        found = [self._difference(metric, cut, *names) for names in self.pairs]
-        return holm_adjusted(found)
+        gaps = [self._difference(metric, cut, *names) for names in self.pairs]
+        return holm_adjusted(gaps)
 
     def gap(self, metric: str, cut: int | None, one: str, other: str) -> Gap:
         """Return the difference of two models in one metric, at any share."""
@@ -342,9 +342,9 @@ def carried_table(
     recovery: Recovery, prevalence: float, threshold: float | None
 ) -> dict[str, Estimate]:
     """Return a model's metrics there by name, without those that do not exist there."""
-    places = [MetricAt(metric, prevalence=prevalence) for metric in AREAS]
+    places = [MetricAt(metric, prevalence=prevalence) for metric in PAIRED_AREAS]
     if threshold is not None:
-        places += [MetricAt(metric, threshold, prevalence=prevalence) for metric in POINTS]
+        places += [MetricAt(metric, threshold, prevalence=prevalence) for metric in PAIRED_POINTS]
     table = {}
     for at in places:
         try:

@@ -33,18 +33,18 @@ from undercount.estimate import Estimate
 from undercount.infer.area_gradients import unbiased_average_precision
 from undercount.infer.area_intervals import area_estimate
 from undercount.infer.clusters import ClusterRows
-from undercount.infer.heads import HeadCounts, head_spread
+from undercount.infer.heads import FlaggedCounts, head_spread
 from undercount.infer.mixture import (
-    CHANCE,
     LABELLED,
-    TOLERANCE,
+    MISFIT_ERRORS,
+    RATE_TOLERANCE,
     UNLABELED,
     MixtureDesign,
     Target,
     design_of,
 )
 from undercount.infer.resampled import (
-    KINDS,
+    RESAMPLED_INTERVALS,
     PrevalenceInterval,
     Progress,
     Resamples,
@@ -52,12 +52,12 @@ from undercount.infer.resampled import (
     share_interval,
 )
 from undercount.infer.scored_rows import ScoredRows
-from undercount.infer.sensitivity import AREAS
+from undercount.infer.sensitivity import SWEPT_AREAS
 from undercount.prevalence.consensus.doubts import Doubt, find_doubt
 from undercount.prevalence.low_end import SCORES_ALONE, lower_end
 from undercount.prevalence.two_sources import GIVEN_DEPENDENCE, INDEPENDENT_SOURCES
 from undercount.prevalence.upper_bound import area_bound, effective_sizes, upper_bound
-from undercount.shares import Sampling, Shares, read_shares, refuse_other_purity
+from undercount.shares import Sampling, Shares, check_purity_of, read_shares
 
 Models: TypeAlias = Mapping[str, ScoreCounts]
 # Chosen by coverage in simulations (tests/validity/test_pipeline_coverage.py): resampling shows
@@ -69,7 +69,7 @@ FEWEST_OF_BOTH = 30
 # the truth then lies below the interval's low end too often (docs/evidence/hidden-share.md).
 LEAST_AREA = 0.65
 # Halvings of a share until it fits; the last one moves it by less than rounding.
-_HALVINGS = 40
+_SHARE_HALVINGS = 40
 
 
 def from_scores(estimate: Estimate) -> bool:
@@ -131,7 +131,7 @@ confidence_level, random_state, prevalence_interval, n_resamples, progress
         kind = prevalence_interval or DEFAULT_INTERVAL
         return _estimate(fit, estimator, kind, n_resamples, progress)
     about = {"label_purity": label_purity, "sampling": sampling, "target": target}
-    found = {}
+    unknowns = {}
     for name, counts in models.items():
         with collect_warnings() as warned:  # they become checks
             shares = cast("Shares", read_shares(counts, **about, **given))
@@ -140,9 +140,9 @@ confidence_level, random_state, prevalence_interval, n_resamples, progress
                 f"{named('interval')} is for a share that is estimated from these "
                 f"scores; {named(shares.given)} was given"
             )
-        asked = named_values[0], target, confidence_level
-        found[name] = _as_given(models, shares, *asked, limits, warned)
-    return found
+        question = named_values[0], target, confidence_level
+        unknowns[name] = _as_given(models, shares, *question, limits, warned)
+    return unknowns
 
 
 def known_of_part(
@@ -158,7 +158,7 @@ def known_of_part(
 
 def _check_request(kind: str | None, estimator: Any) -> None:
     if kind is not None:
-        check_choice("interval", kind, KINDS)
+        check_choice("interval", kind, RESAMPLED_INTERVALS)
     if isinstance(estimator, type):
         raise InputError(
             f"{named('unlabeled_prevalence')} must be a share or an estimator; got the class "
@@ -200,7 +200,7 @@ class ShareLimits:
         level = part_level(confidence_level, len(models))
         gaps = [(abs(2 * m.auc("positive", "unlabeled") - 1), m) for m in models.values()]
         separation, sharpest = max(gaps, key=operator.itemgetter(0))
-        bound = min(upper_bound(each, level) for each in models.values())
+        bound = min(upper_bound(counts, level) for counts in models.values())
         return cls(separation, bound, effective_sizes(sharpest), float(ndtri((1 + level) / 2)))
 
     def largest_share(self, purity: float) -> float:
@@ -254,9 +254,9 @@ def _as_given(
 
 def _needs_of_sources(given: Any) -> tuple[str, ...]:
     """Name what a share of two sources rests on, which nothing in the scores can tell."""
-    found = given.estimate() if hasattr(given, "fit") else given
-    known = found.needs if isinstance(found, Estimate) else ()
-    if INDEPENDENT_SOURCES not in known:
+    share = given.estimate() if hasattr(given, "fit") else given
+    needs = share.needs if isinstance(share, Estimate) else ()
+    if INDEPENDENT_SOURCES not in needs:
         return ()
     alone = getattr(given, "odds_ratio", 1.0) == 1
     return (INDEPENDENT_SOURCES if alone else GIVEN_DEPENDENCE,)
@@ -264,9 +264,9 @@ def _needs_of_sources(given: Any) -> tuple[str, ...]:
 
 def _own(given: Any, shares: Shares) -> str:
     """Say whether the interval is an estimator's: skew or wide, and not just a standard error."""
-    made = hasattr(given, "fit") or (isinstance(given, Estimate) and bool(given.method))
-    known = shares.unlabeled_prevalence_error > 0 and shares.unlabeled_prevalence_interval
-    return "own" if made and known else ""
+    estimated = hasattr(given, "fit") or (isinstance(given, Estimate) and bool(given.method))
+    interval = shares.unlabeled_prevalence_error > 0 and shares.unlabeled_prevalence_interval
+    return "own" if estimated and interval else ""
 
 
 def _at_level(shares: Shares, given: Any, confidence_level: float) -> Shares:
@@ -324,7 +324,7 @@ def _estimate(
     counts, purity = fit.models[name], fit.purity
     with collect_warnings() as warned:  # they become checks
         fitted = _fitted(fit, counts, estimator)
-    refuse_other_purity(fitted, purity)
+    check_purity_of(fitted, purity)
     if len(fit.models) > 1 and counts.auc("positive", "unlabeled") >= LEAKED:
         warned.append(_leaked(name))
     own = fitted.estimate()
@@ -349,7 +349,7 @@ def _estimate(
         shares = _cut(_widen(shares, resamples, kind, fit.confidence_level), fit.limits)
     method = type(fitted).__name__
     default = estimator is None and method == "Consensus"
-    found = Unknowns(
+    unknowns = Unknowns(
         shares,
         "estimated" if default else f"estimated by {method}",
         *fit.limits.shown(purity),
@@ -364,15 +364,16 @@ def _estimate(
     )
     # Resamples are of one model's scores; the others get the interval that they led to.
     return {
-        each: replace(found, resamples=resamples if each == name else None) for each in fit.models
+        model: replace(unknowns, resamples=resamples if model == name else None)
+        for model in fit.models
     }
 
 
 def _doubt(fitted: Any, counts: ScoreCounts, shares: Shares) -> Doubt:
     """Return why an estimator leaves the share open; known negatives tell how many there are."""
-    found: Doubt | None = fitted.diagnostics_.get("doubt")
-    if found is not None or type(fitted).__name__ == "TwoLabels":
-        return found or ""
+    doubt: Doubt | None = fitted.diagnostics_.get("doubt")
+    if doubt is not None or type(fitted).__name__ == "TwoLabels":
+        return doubt or ""
     return find_doubt(counts, shares.unlabeled_prevalence, shares.sampling)
 
 
@@ -390,9 +391,9 @@ def _fitted(fit: _Fit, counts: ScoreCounts, estimator: Any) -> Any:
     if estimator is None:
         from undercount.prevalence import Consensus, NoisyConsensus  # noqa: PLC0415 - scikit-learn
 
-        found = _by_known_negatives(fit, counts)
-        if found is not None:
-            return found
+        fitted = _by_known_negatives(fit, counts)
+        if fitted is not None:
+            return fitted
         # Simulated with 2 and 4 sd between the classes, purities .8 and .95: NoisyConsensus errs
         # least; purity times the answer of Consensus is too low and covered .76 in places.
         kind = NoisyConsensus if fit.purity < 1 else Consensus
@@ -499,8 +500,8 @@ def fit_share(
     limits = ShareLimits.of(models, confidence_level)
     plain = Shares(0.0, label_purity, sampling)
     fit = _Fit(models, plain, label_purity, target, confidence_level, 0, limits)
-    found = _fit_in(fit, own, [])
-    value, span = found.unlabeled_prevalence, found.unlabeled_prevalence_interval
+    fitted = _fit_in(fit, own, [])
+    value, span = fitted.unlabeled_prevalence, fitted.unlabeled_prevalence_interval
     low, high = (span.low, span.high) if span else (value, value)
     return replace(own, value=value, low=low, high=high)
 
@@ -521,7 +522,7 @@ def largest_fitting_share(models: Models, shares: Shares, target: Target) -> flo
         low, high = 0.0, share
         if not _fits(counts, knots, shares.exact(low), target):
             continue
-        for _ in range(_HALVINGS):
+        for _ in range(_SHARE_HALVINGS):
             middle = (low + high) / 2
             fits = _fits(counts, knots, shares.exact(middle), target)
             low, high = (middle, high) if fits else (low, middle)
@@ -543,27 +544,27 @@ def _fits(counts: ScoreCounts, knots: Any, shares: Shares, target: Target) -> bo
     if not fits_easily(counts, knots, design) and not rates_fit(knots, design):
         return False
     # The lift AUC of pure labels is a mean of ranks, and their AUC is at most 1 below the limit.
-    areas = ("average_precision",) if design.pure else AREAS
+    areas = ("average_precision",) if design.pure else SWEPT_AREAS
     if design.pure and 0 <= unbiased_average_precision(counts, design) <= 1:
         return True  # nothing is outside its range, and no interval need say how far
     options: dict[str, Any] = {"max_fpr": None, "confidence_level": 0.95, "errors": (0.0, 0.0)}
     with collect_warnings(SmallSampleWarning):
-        found = [area_estimate(counts, design, name, **options).misfit for name in areas]
-    return all(misfit is None or misfit.errors <= CHANCE for misfit in found)
+        misfits = [area_estimate(counts, design, name, **options).misfit for name in areas]
+    return all(misfit is None or misfit.errors <= MISFIT_ERRORS for misfit in misfits)
 
 
 def rates_fit(knots: Any, design: MixtureDesign) -> bool:
     """Whether rates leave [0, 1] by no more than the chance of the sample explains."""
-    heads = HeadCounts(knots, design)
+    heads = FlaggedCounts(knots, design)
     point = heads.point
     for name in ("fpr",) if design.pure else ("fpr", "tpr"):
         rate = getattr(point, name)
         beyond = np.maximum(-rate, rate - 1)
-        out = beyond > TOLERANCE
+        out = beyond > RATE_TOLERANCE
         if not out.any():
             continue
-        error = np.sqrt(head_spread(HeadCounts(knots[:, out], design), name).variance)
-        if np.any(beyond[out] > CHANCE * error):
+        error = np.sqrt(head_spread(FlaggedCounts(knots[:, out], design), name).variance)
+        if np.any(beyond[out] > MISFIT_ERRORS * error):
             return False
     return True
 
@@ -585,8 +586,8 @@ def fits_easily(counts: ScoreCounts, knots: Any, design: MixtureDesign) -> bool:
     near = (knots[LABELLED] / labels * size + 0.5) / (size + 1)  # half a label more to either side
     hidden = share * others / (labels + share * others) if design.counted else 1.0
     square = near * (1 - near) * hidden / size
-    most = CHANCE / 2 * share / (1 - share) * np.sqrt(square)
-    return bool(np.all(np.maximum(-rate, rate - 1) <= most + TOLERANCE))
+    most = MISFIT_ERRORS / 2 * share / (1 - share) * np.sqrt(square)
+    return bool(np.all(np.maximum(-rate, rate - 1) <= most + RATE_TOLERANCE))
 
 
 def _answers(fitted: Any, purity: float) -> dict[str, Estimate]:
@@ -594,12 +595,14 @@ def _answers(fitted: Any, purity: float) -> dict[str, Estimate]:
 
     Where labels may be wrong, methods are run twice, and the first run ("a1") is about a/κ.
     """
-    found = fitted.diagnostics_.get("estimates", {})
+    answers = fitted.diagnostics_.get("estimates", {})
     if hasattr(fitted, "label_purity_"):
-        found = {name: purity * value for name, value in found.items() if name.startswith("a1 ")}
+        answers = {
+            name: purity * value for name, value in answers.items() if name.startswith("a1 ")
+        }
     return {
         name.removeprefix("a1 "): Estimate(value, value, value, method=name)
-        for name, value in found.items()
+        for name, value in answers.items()
     }
 
 

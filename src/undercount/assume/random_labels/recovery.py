@@ -21,7 +21,7 @@ from undercount.checks.checklist import (
 )
 from undercount.checks.fair_sample import found_check, groups_check, negatives_fair_check
 from undercount.checks.flagged import flagged_check, rounding_check
-from undercount.checks.labelled_chance import EVEN, chance_threshold, scale_check
+from undercount.checks.labelled_chance import EVEN_CHANCE, chance_threshold, scale_check
 from undercount.checks.repeated import repeated_check
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve, OperatingPoint
@@ -34,7 +34,7 @@ from undercount.errors import (
 from undercount.estimate import Estimate, Interval
 from undercount.infer.decisions import BestThreshold, Goal, ThresholdSearch
 from undercount.infer.deployed import Deployment
-from undercount.infer.difference import POINTS, TARGET_OF, Difference, Question, carried_over
+from undercount.infer.difference import PAIRED_POINTS, TARGET_OF, Difference, Question, carried_over
 from undercount.infer.estimate_metric import estimate_metrics
 from undercount.infer.estimated_share import estimate_end_by_end
 from undercount.infer.metric_at import MetricAt
@@ -47,7 +47,7 @@ from undercount.metric_facts import FACTS
 from undercount.shares import Shares
 
 # Shares of hidden positives along which metrics are followed.
-SHARES = 101
+FOLLOWED_SHARES = 101
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,8 +151,8 @@ class RandomLabelsRecovery(Recovery):
     def carry(self, at: MetricAt, prevalence: float) -> Estimate:
         """Estimate a metric where another share of rows is positive."""
         counts, level = self.counts_at(at.threshold), self.confidence_level
-        there = Deployment(counts, self.shares, prevalence, level, self.clusters)
-        return there.estimate(at.metric, at.threshold)
+        deployment = Deployment(counts, self.shares, prevalence, level, self.clusters)
+        return deployment.estimate(at.metric, at.threshold)
 
     def discounted_counts(self, at: MetricAt) -> ScoreCounts:
         """Return counts that answer at a threshold, their effective sizes those of clusters."""
@@ -166,9 +166,9 @@ class RandomLabelsRecovery(Recovery):
     def break_even(self, at: MetricAt, value: float) -> BreakEven:
         """Find the least hidden share and the largest labelling bias at which metric >= value."""
         counts, shares = self.discounted_counts(at), self.shares
-        found = break_even(counts, shares, at.metric, value, at.threshold, **self._about)
+        share = break_even(counts, shares, at.metric, value, at.threshold, **self._about)
         # At which share a bias is survived, nothing says.
-        return replace(found, odds_ratio=math.nan) if self.unknowns.range_only else found
+        return replace(share, odds_ratio=math.nan) if self.unknowns.range_only else share
 
     def surviving_bias(self, at: MetricAt, value: float) -> float:
         """Return the largest labelling bias at which metric >= value; NaN if none is followed."""
@@ -182,7 +182,7 @@ class RandomLabelsRecovery(Recovery):
     def bias_bound(self, row: MetricRow, odds_ratio: float) -> Interval:
         """Bound a row of the table if the odds of a label differ by a factor of up to so much."""
         at = MetricAt(row.metric, row.threshold)
-        found = bound_metric(
+        bound = bound_metric(
             row.estimate,
             row.metric,
             odds_ratio,
@@ -192,8 +192,8 @@ class RandomLabelsRecovery(Recovery):
             target=self.target,
         )
         # Labelled rows among those flagged are positive, whoever chose them.
-        least = row.lower_bound if row.certain and row.lower_bound is not None else found.low
-        return replace(found, low=min(max(found.low, least), found.high))
+        least = row.lower_bound if row.certain and row.lower_bound is not None else bound.low
+        return replace(bound, low=min(max(bound.low, least), bound.high))
 
     def sweep(self, at: MetricAt, over: Over) -> dict[str, FloatArray]:
         """Follow a metric along the prevalence, the purity or the labelling bias."""
@@ -233,30 +233,30 @@ class RandomLabelsRecovery(Recovery):
         self, rows: Sequence[MetricRow], warned: Sequence[LibraryWarning]
     ) -> tuple[Check, ...]:
         """Return what was found about data and shares."""
-        known, found = self.unknowns, label_checks(self, rows)
+        unknowns, checks = self.unknowns, label_checks(self, rows)
         if self.clusters is not None:
-            found.append(clusters_check(clustered_design(self, "roc_auc"), self.clusters))
-        if known.by_negatives:
-            found.append(negatives_check(self.counts))
-        elif known.given and self.clusters is None:
+            checks.append(clusters_check(clustered_design(self, "roc_auc"), self.clusters))
+        if unknowns.by_negatives:
+            checks.append(negatives_check(self.counts))
+        elif unknowns.given and self.clusters is None:
             sized = self.used.counts_for_share(self.shares.sampling)
             unfair = negatives_fair_check(sized, self.shares)
-            found += [unfair] if unfair else []
-        found += threshold_checks(self.counts, self.shares, self.used.threshold)
-        told = with_warnings(found, [*known.warned, *warned], given=known.given)
-        return (*told, *self._fair_checks)
+            checks += [unfair] if unfair else []
+        checks += threshold_checks(self.counts, self.shares, self.used.threshold)
+        listed = with_warnings(checks, [*unknowns.warned, *warned], given=unknowns.given)
+        return (*listed, *self._fair_checks)
 
     @property
     def _fair_checks(self) -> list[Check]:
         """What covariates and a second source say of labels that should be a fair sample."""
-        found = []
+        checks = []
         if self.covariates is not None:
             rows = self.used.rows("covariates")
-            found.append(groups_check(rows.labels, rows.scores, self.covariates, self.shares))
+            checks.append(groups_check(rows.labels, rows.scores, self.covariates, self.shares))
         alone = self.used.recount is not None and self.clusters is None
         if alone and hasattr(self.source, "compare_scores"):  # a test of independent rows
-            found.append(found_check(self.source.compare_scores(self.used.rows("score").scores)))
-        return found
+            checks.append(found_check(self.source.compare_scores(self.used.rows("score").scores)))
+        return checks
 
     def pair(
         self,
@@ -283,20 +283,20 @@ def clustered_design(
 
 def label_checks(recovery: Recovery, rows: Sequence[MetricRow]) -> list[Check]:
     """Return what counts and shares say against labels that are a random sample."""
-    known, shares = recovery.unknowns, recovery.shares
-    found = [
+    unknowns, shares = recovery.unknowns, recovery.shares
+    checks = [
         *checklist(
             recovery.used.counts_for_share(shares.sampling),
             shares,
-            estimates=known.estimates,
-            doubt=known.doubt,
-            estimated=known.estimated,
+            estimates=unknowns.estimates,
+            doubt=unknowns.doubt,
+            estimated=unknowns.estimated,
         ),
         naive_check(rows, shares),
-        *known.checks,
+        *unknowns.checks,
     ]
     repeated = repeated_check(recovery.counts) if recovery.clusters is None else None
-    return found if repeated is None else [*found, repeated]
+    return checks if repeated is None else [*checks, repeated]
 
 
 def threshold_checks(
@@ -305,7 +305,7 @@ def threshold_checks(
     """Return what is found at the threshold, if there is one; without shares not of its scale."""
     if threshold is None:
         return []
-    scale = scale_check(counts, shares) if threshold == EVEN and shares is not None else []
+    scale = scale_check(counts, shares) if threshold == EVEN_CHANCE and shares is not None else []
     return [flagged_check(counts, threshold), *rounding_check(counts, threshold), *scale]
 
 
@@ -337,9 +337,11 @@ class RandomLabelsPairing(Pairing):
         first = next(iter(models.values()))
         target, shares = TARGET_OF[question], first.shares
         design = design_of(first.counts, shares, shares.sampling, target)
-        cut = cut_models({n: each.used for n, each in models.items()}, design, thresholds, top)
-        made = {n: Model(each, tables[n], cut.rows[n]) for n, each in models.items()}
-        return cls(Paired(made, question), cut)
+        cut = cut_models(
+            {n: recovery.used for n, recovery in models.items()}, design, thresholds, top
+        )
+        by_name = {n: Model(recovery, tables[n], cut.rows[n]) for n, recovery in models.items()}
+        return cls(Paired(by_name, question), cut)
 
     @property
     def _unknowns(self) -> Unknowns:
@@ -347,25 +349,29 @@ class RandomLabelsPairing(Pairing):
 
     def differences(self, metrics: Sequence[str]) -> tuple[Difference, ...]:
         """Return the differences of every pair, metric by metric."""
-        found = [
+        differences = [
             difference
             for metric in metrics
-            for difference in self.paired.differences(metric, 0 if metric in POINTS else None)
+            for difference in self.paired.differences(
+                metric, 0 if metric in PAIRED_POINTS else None
+            )
         ]
-        return self._leave_open(found)
+        return self._leave_open(differences)
 
     def _leave_open(self, differences: Sequence[Difference]) -> tuple[Difference, ...]:
         """Take the values out of differences that depend on a share of which a range is known."""
-        known = self._unknowns
+        unknowns = self._unknowns
         return tuple(
-            replace(each, difference=known.leave_open(each.difference)) for each in differences
+            replace(gap, difference=unknowns.leave_open(gap.difference)) for gap in differences
         )
 
     def workload(self) -> Workload:
         """Compare what models find among as many flagged rows, which is their last cut."""
         size, models = self.cut.size, self.paired.models
         last = len(next(iter(models.values())).rows.cuts) - 1
-        found = [d for metric in WORKLOAD_METRICS for d in self.paired.differences(metric, last)]
+        differences = [
+            d for metric in WORKLOAD_METRICS for d in self.paired.differences(metric, last)
+        ]
         values = {
             name: {metric: model.value(metric, last) for metric in WORKLOAD_METRICS}
             for name, model in models.items()
@@ -384,7 +390,7 @@ class RandomLabelsPairing(Pairing):
             values,
             self.cut.last,
             self.cut.tied,
-            self._leave_open(found),
+            self._leave_open(differences),
             estimates,
         )
 
@@ -393,12 +399,12 @@ class RandomLabelsPairing(Pairing):
         there = self.paired.there(prevalence)
         # A metric may not exist where rows allow a share that the population does not.
         held = [m for m in metrics if all(m in model.table for model in there.models.values())]
-        found = [there.differences(m, 0 if m in POINTS else None) for m in held]
+        found = [there.differences(m, 0 if m in PAIRED_POINTS else None) for m in held]
         return self._leave_open([carried_over(each) for some in found for each in some])
 
     def reference(self, name: str, metric: str) -> float:
         """Return what orders the models: a metric's value, or that at the share in use."""
-        return self.paired.models[name].value(metric, 0 if metric in POINTS else None)
+        return self.paired.models[name].value(metric, 0 if metric in PAIRED_POINTS else None)
 
     def crossover(
         self, metric: str, one: str, other: str, margin: float, prevalence: float | None
@@ -406,12 +412,14 @@ class RandomLabelsPairing(Pairing):
         """Find the hidden share at which a difference passes a margin; NaN if there is none."""
         paired = self.paired
         paired = paired if prevalence is None else paired.there(prevalence)
-        return paired.gap(metric, 0 if metric in POINTS else None, one, other).crossover(margin)
+        return paired.gap(metric, 0 if metric in PAIRED_POINTS else None, one, other).crossover(
+            margin
+        )
 
     def across(self, metric: str) -> dict[str, FloatArray]:
         """Follow a metric of every model along the share of hidden positives that scores allow."""
-        shares = np.linspace(0.0, self.paired.top, SHARES)
-        cut, (least, most) = 0 if metric in POINTS else None, FACTS[metric].range
+        shares = np.linspace(0.0, self.paired.top, FOLLOWED_SHARES)
+        cut, (least, most) = 0 if metric in PAIRED_POINTS else None, FACTS[metric].range
         values = {
             name: np.clip(model.values(metric, cut, shares), least, most)
             for name, model in self.paired.models.items()

@@ -9,12 +9,7 @@ import numpy as np
 
 from undercount.counts import ScoreCounts
 from undercount.curve import OperatingCurve
-from undercount.errors import (
-    CODES,
-    Check,
-    InputError,
-    named,
-)
+from undercount.errors import CODES, Check, InputError, named
 from undercount.estimate import Estimate
 from undercount.infer.mixture import Target
 from undercount.infer.reviews.clusters import ReviewClusters
@@ -32,16 +27,16 @@ from undercount.infer.reviews.verdicts import (
     keep_apart,
     places_in,
 )
-from undercount.infer.reviews.with_labels import CombinedMetrics, CrossedStrata, LabelledStrata
+from undercount.infer.reviews.with_labels import CombinedMetrics, LabelledStrata
 from undercount.infer.scored_rows import UNLABELED, ScoredRows
 from undercount.metric_facts import FACTS, RANDOM_AUDIT
 from undercount.shares import Sampling, Shares
 
 Labels: TypeAlias = Literal["any", "random"]
-LABELS: tuple[Labels, ...] = ("any", "random")
+LABEL_ROLES: tuple[Labels, ...] = ("any", "random")
 AREA_METRICS = frozenset(name for name, facts in FACTS.items() if facts.family == "area")
 # The test of random labels rejects below this.
-LEVEL = 0.05
+LABEL_TEST_LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +60,9 @@ class ReviewAnswers:
         Whose each row is, if rows and labels come in clusters.
     whole : ReviewAnswers, optional
         The answers of all rows, if these are a part of them.
-    plan_clusters : ReviewClusters, optional
-        Whose each row is, by the scores of the plan's model, if that is another.
+    compared : bool
+        Whether the user vouched for the labels and these rows are read by several models, which
+        are compared by the reviews alone.
     prevalence : pair of float, optional
         Share of positives among the rows, if it is known, or a range of it.
 
@@ -113,47 +109,58 @@ class ReviewAnswers:
     audited: bool = False
     clusters: ReviewClusters | None = field(default=None, repr=False)
     whole: "ReviewAnswers | None" = field(default=None, repr=False)
-    plan_clusters: ReviewClusters | None = field(default=None, repr=False)
+    compared: bool = False
     prevalence: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        known = isinstance(self.asked, str) and self.asked in LABELS
+        known = isinstance(self.asked, str) and self.asked in LABEL_ROLES
         if self.asked is not None and not known:
             raise InputError(
-                f"{named('labels')} must be one of {', '.join(LABELS)}; got {self.asked!r}",
+                f"{named('labels')} must be one of {', '.join(LABEL_ROLES)}; got {self.asked!r}",
                 argument="labels",
             )
-        if self.asked == "random" and not self.joinable:
+        self._supposed(self.asked)
+
+    def _supposed(self, labels: Labels | None) -> Labels:
+        """Return what an answer supposes of the labels; raise if it cannot be supposed."""
+        supposed = labels or self.labels
+        if supposed == "random" and not self.joinable:
             raise InputError(
                 f"{named('labels', repr('random'))} needs labelled positives that were part of "
-                "the rows; pass "
+                "the rows, scored as the plan scored them; pass "
                 f"{named('labels', repr('any'))}",
                 argument="labels",
             )
-
-    @property
-    def testable(self) -> bool:
-        """Whether labels can be compared with what reviews found: by the plan's own scores."""
-        return self.joinable and self.crossed is None
+        return supposed
 
     @property
     def joinable(self) -> bool:
-        """Whether labels can be joined with what reviews found."""
-        if self.audited:
+        """Whether labels can be joined with what reviews found: by the plan's own scores."""
+        if self.audited or self.crossed is not None:
             return False
         return self.sampling == "single-sample" and self.counts.n_positive > 0
 
     @property
-    def audit_needs(self) -> tuple[str, ...]:
-        """What audited rows rest on beyond right verdicts; a plan draws its rows itself."""
-        return (RANDOM_AUDIT,) if self.audited else ()
+    def labels_tell(self) -> bool:
+        """Whether labels, if they are random, add to what reviews of these rows say."""
+        return self.joinable and not (self.whole is not None and self._own_strata.few_in_part)
+
+    @property
+    def roles(self) -> tuple[Labels, ...]:
+        """What can be supposed of the labels: random ones and a known share need no verdicts."""
+        return LABEL_ROLES if self.labels_tell and self.prevalence is None else ("any",)
+
+    def named_needs(self, needs: tuple[str, ...]) -> tuple[str, ...]:
+        """Name what numbers rest on: a plan draws the rows of reviews itself, an audit does not."""
+        drawn_by = {"reviews": RANDOM_AUDIT} if self.audited else {}
+        return tuple(drawn_by.get(need, need) for need in needs)
 
     @property
     def needs(self) -> tuple[str, ...]:
         """What the headline rests on, but for right labels."""
         labels = ("random labels",) if self.labels == "random" else ()
         share = () if self.prevalence is None else ("prevalence",)
-        return ("reviews", *labels, *share, *self.audit_needs)
+        return self.named_needs(("reviews", *labels, *share))
 
     @property
     def n_planned(self) -> int:
@@ -174,7 +181,7 @@ class ReviewAnswers:
     def label_test(self) -> LabelTest | None:
         """The comparison of labelled positives with those that reviews found, where it is one."""
         counted = not self.counts.weighted or self.counts.rows is not None
-        if not (self.testable and counted):
+        if not (self.joinable and counted):
             return None
         return LabelTest(self._own_strata.cells, self.clusters)
 
@@ -189,7 +196,7 @@ class ReviewAnswers:
     @property
     def rejected(self) -> bool:
         """Whether the test says that the labels are no random sample."""
-        return self.p_value < LEVEL
+        return self.p_value < LABEL_TEST_LEVEL
 
     @property
     def undecided(self) -> bool:
@@ -251,7 +258,9 @@ class ReviewAnswers:
         clusters = used.review_clusters(reviews)
         about = {"counts": used.counts, "reviews": reviews, "target": target}
         # The prevalence is that of all rows, not of these.
-        return replace(self, **about, clusters=clusters, whole=self, prevalence=None)
+        about |= {"clusters": clusters, "whole": self, "prevalence": None}
+        part = replace(self, **about, asked="any")
+        return replace(part, asked=self.asked) if part.labels_tell else part
 
     def finer_cells(self, counts: ScoreCounts, fine: ScoreCounts) -> ReviewedCells:
         """Return what is known of the parts of cells: how likely a row is positive stays."""
@@ -275,9 +284,6 @@ class ReviewAnswers:
 
     def strata_of(self, cells: ReviewedCells) -> LabelledStrata:
         """Join the reviews of some cells with the labels."""
-        if isinstance(cells, CrossedCells):
-            whose = self.clusters if self.plan_clusters is None else self.plan_clusters
-            return CrossedStrata(cells, self.clusters, whose)
         return LabelledStrata(cells, self.clusters)
 
     def metrics(
@@ -302,10 +308,10 @@ class ReviewAnswers:
             "target": self.target,
             "confidence_level": self.confidence_level,
             "sequential": self.sequential,
-            "prevalence": self.prevalence,
         }
-        if (labels or self.labels) == "any":
-            return ReviewedMetrics(strata.cells, **options, clusters=self.clusters)
+        if self._supposed(labels) == "any":
+            about = {**options, "clusters": self.clusters, "prevalence": self.prevalence}
+            return ReviewedMetrics(strata.cells, **about)
         return CombinedMetrics(strata, **options)
 
     def estimate(
@@ -339,8 +345,8 @@ class ReviewAnswers:
         part = {} if max_fpr is None else {"max_fpr": max_fpr}
         if prevalence is not None:
             part["prevalence"] = prevalence
-        found = metrics.estimate(metric, threshold, top=top, beta=beta, **part)
-        return replace(found, needs=(*found.needs, *self.audit_needs))
+        result = metrics.estimate(metric, threshold, top=top, beta=beta, **part)
+        return replace(result, needs=self.named_needs(result.needs))
 
     def curve(
         self, labels: Labels | None = None, counts: ScoreCounts | None = None
@@ -355,7 +361,7 @@ class ReviewAnswers:
         return self._curve_of(self.strata_of(cells))
 
     def _curve_of(self, strata: LabelledStrata, labels: Labels | None = None) -> OperatingCurve:
-        if (labels or self.labels) == "any":
+        if self._supposed(labels) == "any":
             cells = strata.cells
             # Where verdicts are too few for one, the curve that they make likely is drawn.
             if self.prevalence is not None:
@@ -366,19 +372,31 @@ class ReviewAnswers:
 
     def share(self) -> Estimate:
         """Return the share of positives among the unlabeled rows, as the headline has it."""
-        found, counts = self.estimate("prevalence"), self.counts
+        prevalence, counts = self.estimate("prevalence"), self.counts
         rows = counts.n_unlabeled if self.sampling == "case-control" else counts.n_rows
-        known = 0.0 if self.sampling == "case-control" else counts.n_positive
+        labelled = 0.0 if self.sampling == "case-control" else counts.n_positive
         value, low, high = (
-            min(max((share * rows - known) / counts.n_unlabeled, 0.0), 1 - 1e-9)
-            for share in (found.value, found.low, found.high)
+            min(max((share * rows - labelled) / counts.n_unlabeled, 0.0), 1 - 1e-9)
+            for share in (prevalence.value, prevalence.low, prevalence.high)
         )
-        error = found.standard_error * rows / counts.n_unlabeled
-        return Estimate(value, low, high, error, self.confidence_level, found.needs, found.method)
+        error = prevalence.standard_error * rows / counts.n_unlabeled
+        return Estimate(
+            value, low, high, error, self.confidence_level, prevalence.needs, prevalence.method
+        )
 
     def shares(self) -> Shares:
         """Return the shares that the headline makes."""
         return Shares(self.share(), 1.0, self.sampling)
+
+    def checks(self) -> list[Check]:
+        """Return what labels and reviews say of each other, and which of them is used."""
+        if not self.compared:
+            return [self.check()]
+        message = (
+            "models are compared by the reviews alone: random labels say how positives are spread "
+            "over the scores of each model, not which of them both models find"
+        )
+        return [self.check(), Check(CODES["labels-and-reviews"], "info", message)]
 
     def check(self) -> Check:
         """UC015: labelled positives should score like the positives that reviews found."""

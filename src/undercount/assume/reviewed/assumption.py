@@ -4,14 +4,10 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, cast
 
-from undercount.assume.base import Assumption, Recovery, Wanted
+from undercount.assume.base import Assumption, Recovery, ReportOptions
 from undercount.assume.reviewed.answers import Labels, ReviewAnswers
 from undercount.assume.reviewed.differences import plan_model
-from undercount.assume.reviewed.recovery import (
-    AuditedRecovery,
-    ReviewedRecovery,
-    known_by_verdicts,
-)
+from undercount.assume.reviewed.recovery import AuditedRecovery, ReviewedRecovery, known_by_verdicts
 from undercount.assume.segments import SegmentRecoveries, require_place
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, check_choice, check_flag, named, real_number
@@ -34,7 +30,8 @@ class Reviewed(Assumption):
     labels : {"any", "random"}, optional
         What to suppose of the labels: nothing, or that they are a random sample of the positives,
         which is sharper, and wrong if they are not. "any" by default: a test that does not reject
-        random labels is no licence; `recovery.answers` has both.
+        random labels is no licence; `recovery.answers` has both. Models are compared by the
+        reviews alone.
     sequential : bool
         Whether intervals shall hold at every look at once while verdicts come in, so that one may
         stop when they are narrow enough; they are about 1.5 times as wide.
@@ -42,7 +39,8 @@ class Reviewed(Assumption):
         Whether labelled rows were part of the sample before they were labelled.
     prevalence : number or (low, high), optional
         Share of positives among these rows, if it is known from elsewhere: recall then rests on
-        what verdicts find among the flagged rows, and is a fifth to a third narrower.
+        what verdicts find among the flagged rows, and is a fifth to a third narrower. It goes with
+        labels of which nothing is supposed: random ones and a share need no verdicts.
 
     Notes
     -----
@@ -71,7 +69,14 @@ class Reviewed(Assumption):
     prevalence: float | tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        _read_range(self.prevalence)
+        known_share = _read_range(self.prevalence)
+        if known_share is not None and isinstance(self.labels, str) and self.labels == "random":
+            raise InputError(
+                f"labels that are random and a known {named('prevalence')} tell every metric "
+                f"without verdicts: RandomLabels(prevalence=…); pass verdicts with a known "
+                f"prevalence as {named('labels', repr('any'))}",
+                argument="prevalence",
+            )
         object.__setattr__(self, "reviews", as_reviews(self.reviews))
 
     @property
@@ -97,7 +102,7 @@ class Reviewed(Assumption):
         return list(reviewed_knots(scores, reviews))
 
     def recover(
-        self, models: Mapping[str, ScoredRows], wanted: Wanted
+        self, models: Mapping[str, ScoredRows], wanted: ReportOptions
     ) -> dict[str, ReviewedRecovery]:
         """Read the reviews by each model."""
         check_choice("sampling", self.sampling, SAMPLINGS)
@@ -119,23 +124,24 @@ class Reviewed(Assumption):
             # Rows of segments come here as they were counted for any assumption.
             models = {name: (model := model.keeping_apart(self.knots()))}
             about["clusters"] = model.review_clusters(checked)
-            found = {name: ReviewAnswers(model.counts, checked, self.labels, **about)}
+            answers = {name: ReviewAnswers(model.counts, checked, self.labels, **about)}
         else:
-            found = self._of_models(models, about)
-        return _recoveries(ReviewedRecovery, models, found)
+            answers = self._of_models(models, about)
+        return _recoveries(ReviewedRecovery, models, answers)
 
     def _of_models(
         self, models: Mapping[str, ScoredRows], about: dict[str, Any]
     ) -> dict[str, ReviewAnswers]:
         reviews = next(iter(models.values())).weigh_reviews(self.reviews)
         rows = {name: m.rows("reviews") for name, m in models.items()}
-        planned = plan_model(reviews, {name: each.scores for name, each in rows.items()})
+        planned = plan_model(reviews, {name: model.scores for name, model in rows.items()})
         counts, clusters = models[planned].counts, models[planned].review_clusters(reviews)
         plan = ReviewAnswers(counts, reviews, self.labels, **about, clusters=clusters)
+        plan = replace(plan, asked="any", compared=self.labels == "random")
         return cross_models(plan, planned, models)
 
     def recover_segments(
-        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: Wanted
+        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: ReportOptions
     ) -> SegmentRecoveries:
         """Take the verdicts of each segment; models share them there as in all rows."""
         found = super().recover_segments(models, segmentation, wanted)
@@ -176,7 +182,6 @@ def cross_models(
             counts=model.counts,
             crossed=crossed(name),
             clusters=model.review_clusters(plan.reviews),
-            plan_clusters=plan.clusters,
         )
         for name, model in models.items()
     }
@@ -207,7 +212,7 @@ class RandomAudit(Assumption):
     >>> y = np.where(rng.random(4000) < 0.1, truth, np.nan)
     >>> evaluation = uc.evaluate(y, score + 2 * truth, assume=uc.RandomAudit(), threshold=1)
     >>> evaluation["recall"].needs
-    ('reviews', 'random audit', 'right labels')
+    ('random audit', 'right labels')
     """
 
     sequential: bool = False
@@ -223,7 +228,7 @@ class RandomAudit(Assumption):
         return True
 
     def recover(
-        self, models: Mapping[str, ScoredRows], wanted: Wanted
+        self, models: Mapping[str, ScoredRows], wanted: ReportOptions
     ) -> dict[str, ReviewedRecovery]:
         """Read the known rows of each model as an audit of all."""
         for model in models.values():
@@ -233,12 +238,12 @@ class RandomAudit(Assumption):
             "confidence_level": wanted.confidence_level,
             "sequential": self.sequential,
         }
-        found = {}
+        answers = {}
         for name, model in models.items():
             reviews, clusters = model.audit(by_cluster=self.drawn == "clusters")
             about["clusters"] = clusters
-            found[name] = ReviewAnswers(model.counts, reviews, "any", **about, audited=True)
-        return _recoveries(AuditedRecovery, models, found)
+            answers[name] = ReviewAnswers(model.counts, reviews, "any", **about, audited=True)
+        return _recoveries(AuditedRecovery, models, answers)
 
 
 def _read_range(prevalence: Any) -> tuple[float, float] | None:
@@ -284,7 +289,11 @@ def _recoveries(
     counts = {name: model.counts for name, model in models.items()}
     return {
         name: kind(
-            models[name], known_by_verdicts(counts, each), each.target, each.confidence_level, each
+            models[name],
+            known_by_verdicts(counts, answers),
+            answers.target,
+            answers.confidence_level,
+            answers,
         )
-        for name, each in reviewed.items()
+        for name, answers in reviewed.items()
     }

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from undercount.count.kernel.rows import cell_places
-from undercount.curve import ROUNDING, FloatArray
+from undercount.curve import NO_ROWS_ROUNDING, FloatArray
 from undercount.errors import InputError, named
 from undercount.estimate import Estimate
 from undercount.infer.difference import Chance, Difference, Question, better_chance, possible_ends
@@ -84,8 +84,8 @@ class ReviewedModel:
         cells = self.metrics.cells
         way = np.multiply.outer(np.array([0.0, *PATH]), self.metrics.more_by_cell(more))
         at = self.metrics.positives(metric) + way
-        found = metric_values(cells.counts, at, cells.everyone, metric, **self._place(metric))
-        return np.asarray(found[1:] - found[0])
+        values = metric_values(cells.counts, at, cells.everyone, metric, **self._place(metric))
+        return np.asarray(values[1:] - values[0])
 
     def moves(self, gradient: MassGradient, metric: str) -> FloatArray:  # noqa: ARG002 - any metric
         """Return how far a metric moves if a row of each unit turns out to be positive."""
@@ -178,8 +178,6 @@ def reviewed_differences(
     level: float,
     question: Question,
     needs: tuple[str, ...],
-    *,
-    joined: bool = False,
 ) -> list[Difference]:
     """Return the difference of each pair of models in one metric.
 
@@ -197,9 +195,6 @@ def reviewed_differences(
     question : {"population", "rows"}
     needs : tuple of str
         What differences rest on.
-    joined : bool
-        Whether values rest on random labels too. The interval then is that of the reviews alone:
-        one by the labels that both models' scores share held .75 to .91.
 
     Notes
     -----
@@ -208,40 +203,18 @@ def reviewed_differences(
     """
     asked = {name: model.of_metric(metric) for name, model in models.items()}
     gradients = {name: model.gradient(metric) for name, model in asked.items()}
-    found = []
+    differences = []
     for one, other in itertools.combinations(models, 2):
         value = values[one] - values[other]
-        alone = float(gradients[one].value - gradients[other].value) if joined else value
         pair = PairedModels(
             metric,
             (asked[one], asked[other]),
             (gradients[one], gradients[other]),
-            0.0 if abs(alone) <= ROUNDING else alone,
+            0.0 if abs(value) <= NO_ROWS_ROUNDING else value,
             population=question == "population",
         )
-        difference = pair.difference((one, other), level, question, needs)
-        found.append(_holding(difference, value) if joined else difference)
-    return found
-
-
-def _holding(difference: Difference, value: float) -> Difference:
-    """Return a difference with another value, which its interval holds."""
-    gap = difference.difference
-    value = 0.0 if abs(value) <= ROUNDING else value
-    low, high = (float(end(edge, value)) for end, edge in ((np.fmin, gap.low), (np.fmax, gap.high)))
-    better = value if FACTS[difference.metric].higher_is_better else -value
-    p_value = (
-        max(difference.p_value, 1 - gap.confidence_level)
-        if low <= 0 <= high
-        else difference.p_value
-    )
-    return replace(
-        difference,
-        difference=replace(gap, value=value, low=low, high=high),
-        better_probability=better_chance(better, p_value),
-        p_value=p_value,
-        adjusted_p_value=p_value,
-    )
+        differences.append(pair.difference((one, other), level, question, needs))
+    return differences
 
 
 @dataclass(frozen=True, eq=False)
@@ -387,12 +360,7 @@ class PairedModels:
 
 
 def difference_ends(
-    models: Models,
-    gradients: Gradients,
-    metric: str,
-    level: float,
-    variance: float,
-    freedom: float,
+    models: Models, gradients: Gradients, metric: str, level: float, variance: float, freedom: float
 ) -> tuple[float, float]:
     """Return the ends of a difference's interval if its variance is known."""
     value = float(gradients[0].value - gradients[1].value)
@@ -408,4 +376,4 @@ def drawn_variance(models: Models, gradients: Gradients, metric: str) -> tuple[f
 
 def wider_of(one: float, other: float) -> int:
     """Return the place of the larger variance; of two that only rounding tells apart the first."""
-    return int(other > one * (1 + ROUNDING))
+    return int(other > one * (1 + NO_ROWS_ROUNDING))

@@ -30,17 +30,18 @@ from undercount.assume.reviewed.differences import (
     reviewed_differences,
 )
 from undercount.assume.reviewed.search import ReviewedSearch
-from undercount.checks.audit import audit_check
+from undercount.checks.audit import audit_check, verified_clusters_check
 from undercount.checks.checklist import clusters_check, with_warnings, without_random_labels
 from undercount.checks.labelled_chance import chance_threshold
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve
 from undercount.errors import Check, LibraryWarning
 from undercount.estimate import Estimate, Interval
+from undercount.infer.clusters import Clusters
 from undercount.infer.decisions import BestThreshold, Goal
 from undercount.infer.deployed import SAME_RATES
 from undercount.infer.difference import (
-    POINTS,
+    PAIRED_POINTS,
     TARGET_OF,
     Difference,
     Question,
@@ -55,7 +56,7 @@ from undercount.infer.reviews.verdicts import AuditedCells, CrossedCells, IntArr
 from undercount.infer.scored_rows import UNLABELED, RecountableRows, ScoredRows
 from undercount.infer.workload import WORKLOAD_METRICS, CutModels, Workload, cut_models
 
-FAIR = "Are the labelled positives a fair sample of all positives?"
+FAIR_LABELS_QUESTION = "Are the labelled positives a fair sample of all positives?"
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +98,7 @@ class ReviewedRecovery(Recovery):
             return "Are the verdicts right? Nothing is supposed of the labels."
         says = f"do not contradict it (p = {reviewed.p_value:.2g})"
         says = "cannot tell yet" if reviewed.undecided else says
-        return f"{FAIR} The reviews {says}; reviews alone do not need it."
+        return f"{FAIR_LABELS_QUESTION} The reviews {says}; reviews alone do not need it."
 
     @property
     def _facts(self) -> ReviewFacts:
@@ -118,7 +119,7 @@ class ReviewedRecovery(Recovery):
             reviewed.n_answered,
             reviewed.n_positive,
             reviewed.labels,
-            ("any", "random") if reviewed.testable else ("any",),
+            reviewed.roles,
             reviewed.needs,
             reviewed.sequential,
             tuple(design.goal),
@@ -126,11 +127,6 @@ class ReviewedRecovery(Recovery):
             found,
             plain=not reviewed.audited,
         )
-
-    @property
-    def further_needs(self) -> tuple[str, ...]:
-        """What differences of models rest on beyond what each of them names."""
-        return self.reviewed.audit_needs
 
     @property
     def further_plan(self) -> Reviews | None:
@@ -158,8 +154,8 @@ class ReviewedRecovery(Recovery):
     def answer(self, at: MetricAt, labels: Labels | None = None) -> Estimate:
         """Return the answer under what is supposed of the labels, as the table would have it."""
         counts = self.counts_at(at.threshold)
-        found = self.reviewed.estimate(at.metric, at.threshold, labels=labels, counts=counts)
-        return self.raise_certain(found, at, counts)
+        estimate = self.reviewed.estimate(at.metric, at.threshold, labels=labels, counts=counts)
+        return self.raise_certain(estimate, at, counts)
 
     def plain_curve(self, threshold: float | None = None) -> OperatingCurve:
         """Return the curve, which answers at a threshold."""
@@ -223,7 +219,7 @@ class ReviewedRecovery(Recovery):
         best = ReviewedSearch(*about, metrics=self.reviewed.metrics(counts=counts)).best(goal, over)
         if best.gain is None:
             return best
-        needs = (*best.gain.needs, *self.reviewed.audit_needs)
+        needs = self.reviewed.named_needs(best.gain.needs)
         return replace(best, gain=replace(best.gain, needs=needs))
 
     def negatives(self, counts: ScoreCounts) -> FloatArray:
@@ -234,13 +230,16 @@ class ReviewedRecovery(Recovery):
         self, rows: Sequence[MetricRow], warned: Sequence[LibraryWarning]
     ) -> tuple[Check, ...]:
         """Return what was found about data, verdicts and labels."""
-        found = label_checks(self, rows)
-        found = found if self.basis.random_labels else without_random_labels(found)
-        found += [self.reviewed.check(), *self._own_checks]
+        checks = label_checks(self, rows)
+        checks = checks if self.basis.random_labels else without_random_labels(checks)
+        checks += [*self.reviewed.checks(), *self._own_checks]
         if self.clusters is not None:
-            found.append(clusters_check(clustered_design(self, "roc_auc"), self.clusters))
-        found += threshold_checks(self.counts, self.shares, self.used.threshold)
-        return with_warnings(found, [*self.unknowns.warned, *warned], given=True)
+            checks.append(self._clusters_check(self.clusters))
+        checks += threshold_checks(self.counts, self.shares, self.used.threshold)
+        return with_warnings(checks, [*self.unknowns.warned, *warned], given=True)
+
+    def _clusters_check(self, clusters: Clusters) -> Check:
+        return clusters_check(clustered_design(self, "roc_auc"), clusters)
 
     @property
     def _own_checks(self) -> list[Check]:
@@ -256,8 +255,8 @@ class ReviewedRecovery(Recovery):
         top: Any,
     ) -> "ReviewedPairing":
         """Put models side by side."""
-        known = {name: cast("ReviewedRecovery", each) for name, each in models.items()}
-        return ReviewedPairing(known, tables, thresholds, question, top)
+        recoveries = {name: cast("ReviewedRecovery", recovery) for name, recovery in models.items()}
+        return ReviewedPairing(recoveries, tables, thresholds, question, top)
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,6 +284,7 @@ class AuditedRecovery(ReviewedRecovery):
         return replace(
             super().basis,
             determined_by="audited rows",
+            premise="The audit shows that ",
             question="Are the verified rows a random sample of all rows?",
             lights={"reviewed": "if the audit was random"},
             overturned_by="verified rows that are no random sample",
@@ -292,6 +292,11 @@ class AuditedRecovery(ReviewedRecovery):
                 "as the audited rows show", "the audit preferred high or low scores a little"
             ),
         )
+
+    def _clusters_check(self, clusters: Clusters) -> Check:
+        audited = self.reviewed.clusters
+        n_verified = 0 if audited is None else audited.n_reviewed
+        return verified_clusters_check(clusters.n_clusters, n_verified)
 
     @property
     def _own_checks(self) -> list[Check]:
@@ -306,8 +311,8 @@ class AuditedRecovery(ReviewedRecovery):
         top: Any,
     ) -> "AuditedPairing":
         """Put models side by side."""
-        known = {name: cast("ReviewedRecovery", each) for name, each in models.items()}
-        return AuditedPairing(known, tables, thresholds, question, top)
+        recoveries = {name: cast("ReviewedRecovery", recovery) for name, recovery in models.items()}
+        return AuditedPairing(recoveries, tables, thresholds, question, top)
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,23 +341,20 @@ class ReviewedPairing(Pairing):
                 cells = CrossedCells.of(counts, rows.scores, cells, *own)
             place = np.searchsorted(-counts.score, -rows.scores.astype(np.float64))
             about = rows.labels, place, self.thresholds.get(name)
-            level, whose = self._level, reviewed.clusters
+            level, clusters = self._level, reviewed.clusters
             metrics = ReviewedMetrics(
-                cells,
-                confidence_level=level,
-                clusters=whose,
-                prevalence=reviewed.prevalence,
+                cells, confidence_level=level, clusters=clusters, prevalence=reviewed.prevalence
             )
             made[name] = ReviewedModel(metrics, *about, weights=rows.weights)
         return made
 
     def differences(self, metrics: Sequence[str]) -> tuple[Difference, ...]:
         """Return the differences of every pair, metric by metric."""
-        found = []
+        families = []
         for metric in metrics:
             values = {name: table[metric].value for name, table in self.tables.items()}
-            found += self._differences(self._cells, metric, values, self.question)
-        return tuple(found)
+            families += self._differences(self._cells, metric, values, self.question)
+        return tuple(families)
 
     def carried(self, metrics: Sequence[str], prevalence: float) -> tuple[Difference, ...]:
         """Return the differences where another share of rows is positive."""
@@ -367,7 +369,7 @@ class ReviewedPairing(Pairing):
         return tuple(map(carried_over, found))
 
     def _at(self, name: str, metric: str, prevalence: float) -> MetricAt:
-        at = self.thresholds.get(name) if metric in POINTS else None
+        at = self.thresholds.get(name) if metric in PAIRED_POINTS else None
         return MetricAt(metric, at, prevalence=prevalence)
 
     def _differences(
@@ -379,8 +381,7 @@ class ReviewedPairing(Pairing):
     ) -> list[Difference]:
         reviewed = next(iter(self.models.values())).reviewed
         about = self._level, question, reviewed.needs
-        joined = reviewed.labels == "random"
-        return holm_adjusted(reviewed_differences(models, metric, values, *about, joined=joined))
+        return holm_adjusted(reviewed_differences(models, metric, values, *about))
 
     def workload(self) -> Workload | None:
         """Return what verdicts tell of as many flagged rows, if a number of them was asked for."""
@@ -412,8 +413,8 @@ class ReviewedPairing(Pairing):
             for name, model in self.models.items()
         }
         values = {
-            name: {metric: estimate.value for metric, estimate in each.items()}
-            for name, each in estimates.items()
+            name: {metric: estimate.value for metric, estimate in answer.items()}
+            for name, answer in estimates.items()
         }
         about = cut.last, cut.tied, ()
         return Workload(cut.size, cut.chosen, values, *about, estimates, by_verdicts=True)

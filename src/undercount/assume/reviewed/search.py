@@ -11,16 +11,10 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.estimate import Estimate
-from undercount.infer.decisions import MOST_CELLS, N_DRAWS, Goal, ThresholdSearch
+from undercount.infer.decisions import MOST_CANDIDATE_CELLS, N_DRAWS, Goal, ThresholdSearch
 from undercount.infer.heads import RatePoint
 from undercount.infer.reviews.ends import PATH, Gaps, moved_interval, sides_of
-from undercount.infer.reviews.intervals import (
-    METHOD,
-    OPEN,
-    ReviewedMetrics,
-    range_of,
-    stretch,
-)
+from undercount.infer.reviews.intervals import METHOD, OPEN_AT, ReviewedMetrics, range_of, stretch
 from undercount.infer.reviews.stratum_shares import StratumShares
 from undercount.infer.reviews.verdicts import CrossedCells, ReviewedCells
 from undercount.infer.reviews.with_labels import BOTH, CombinedMetrics
@@ -65,8 +59,8 @@ class ReviewedSearch(ThresholdSearch):
         return self.metrics.positives("recall")
 
     def _points(self, counts: ScoreCounts, shares: Shares) -> RatePoint:  # noqa: ARG002 - by verdicts
-        found = self._rates_of(np.append(0.0, np.cumsum(self.positive)))
-        return replace(found, prevalence=float(found.prevalence[0]))
+        rates = self._rates_of(np.append(0.0, np.cumsum(self.positive)))
+        return replace(rates, prevalence=float(rates.prevalence[0]))
 
     def _rates_of(self, hits: FloatArray, at: NDArray[np.intp] | None = None) -> RatePoint:
         """Return rates of numbers of positives above thresholds; the last is that of all."""
@@ -81,7 +75,7 @@ class ReviewedSearch(ThresholdSearch):
 
     def _gain(self, goal: Goal, threshold: float, over: float) -> Estimate:
         """Estimate what the threshold gains; its interval holds the chance of the search."""
-        ends = [int(np.count_nonzero(self.counts.score >= each)) for each in (threshold, over)]
+        ends = [int(np.count_nonzero(self.counts.score >= place)) for place in (threshold, over)]
         values = goal.value(self._points(self.counts, self.shares))
         raw = float(values[ends[0]] - values[ends[1]])
         errors = self._drawn_errors(goal, ends[1])
@@ -94,7 +88,7 @@ class ReviewedSearch(ThresholdSearch):
         low, high = min(low, raw + gaps.low), max(high, raw + gaps.high)
         rows = self._row_error(goal, threshold, over)
         reach = rows * float(ndtri(1 - tail))
-        found = Estimate(
+        gain = Estimate(
             value,
             value - math.hypot(max(value - float(low), 0.0), reach),
             value + math.hypot(max(float(high) - value, 0.0), reach),
@@ -103,7 +97,7 @@ class ReviewedSearch(ThresholdSearch):
             BOTH if isinstance(self.metrics, CombinedMetrics) else ("reviews",),
             METHOD,
         )
-        return self._in_range(goal, found)
+        return self._in_range(goal, gain)
 
     def _left_open(self, goal: Goal, thresholds: tuple[float, float], ends: list[int]) -> Gaps:
         """Return how far the gain of two given thresholds may lie below and above its value.
@@ -141,7 +135,7 @@ class ReviewedSearch(ThresholdSearch):
         if not math.isfinite(most - least):
             return found
         low, high = max(found.low, least - most), min(found.high, most - least)
-        if high - low >= OPEN * (most - least):
+        if high - low >= OPEN_AT * (most - least):
             return replace(found, value=math.nan, low=low, high=high, standard_error=math.nan)
         return replace(found, low=min(low, found.value), high=max(high, found.value))
 
@@ -161,9 +155,9 @@ class ReviewedSearch(ThresholdSearch):
         if not isinstance(metrics, CombinedMetrics):
             return 1.0
         joined, alone = (
-            each.gradient(goal.metric, threshold, beta=goal.beta)
-            - each.gradient(goal.metric, over, beta=goal.beta)
-            for each in (metrics, metrics.alone)
+            part.gradient(goal.metric, threshold, beta=goal.beta)
+            - part.gradient(goal.metric, over, beta=goal.beta)
+            for part in (metrics, metrics.alone)
         )
         together, _ = metrics.strata.variance(joined.turned)
         verdicts, _ = metrics.alone.drawn_variance(self.cells.moves(alone.turned))
@@ -176,12 +170,12 @@ class ReviewedSearch(ThresholdSearch):
         """
         cells, rng = self.cells, np.random.default_rng(self.random_state)
         last = len(cells.counts.score)
-        at = np.unique(np.append(np.linspace(0, last, MOST_CELLS).astype(np.intp), over))
+        at = np.unique(np.append(np.linspace(0, last, MOST_CANDIDATE_CELLS).astype(np.intp), over))
         share = StratumShares.of(cells).share
-        known = np.zeros(last) if cells.apart else cells.counts.positive
+        labelled = np.zeros(last) if cells.apart else cells.counts.positive
         smooth, base = (
-            np.append(0.0, np.cumsum(known + each * cells.unlabeled))[at]
-            for each in (share, cells.posterior)
+            np.append(0.0, np.cumsum(labelled + chance * cells.unlabeled))[at]
+            for chance in (share, cells.posterior)
         )
         order = np.argsort(cells.place, kind="stable")
         place = cells.place[order]
@@ -196,5 +190,5 @@ class ReviewedSearch(ThresholdSearch):
         there = int(np.searchsorted(at, over))
         rows = np.arange(N_DRAWS)
         errors = (looks[rows, chosen] - looks[:, there]) - (real[chosen] - real[there])
-        found = errors[(chosen >= 0) & np.isfinite(errors)]
-        return found if len(found) else np.zeros(1)
+        finite = errors[(chosen >= 0) & np.isfinite(errors)]
+        return finite if len(finite) else np.zeros(1)

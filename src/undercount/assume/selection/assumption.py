@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.base import Assumption, RecountsEveryScore, Recovery, Wanted
+from undercount.assume.base import Assumption, RecountsEveryScore, Recovery, ReportOptions
 from undercount.assume.segments import SegmentRecoveries, require_place
 from undercount.assume.selection.binary_regression import LINKS
 from undercount.assume.selection.fit import LATENT, fit_scales
@@ -28,14 +28,15 @@ from undercount.curve import FloatArray
 from undercount.errors import MISSING_DATA, InputError, check_choice, keep_scores, named
 from undercount.estimate import check_confidence_level
 from undercount.infer.mixture import Target
-from undercount.infer.scored_rows import RecountableRows, ScoredRows, count_model
+from undercount.infer.scored_rows import COLLECT, RecountableRows, ScoredRows, count_model
 from undercount.infer.segmented_rows import Segmentation
 
 Method: TypeAlias = Literal[
     "own-score", "observed-score", "unobserved", "begg-greenes", "ipw", "doubly-robust"
 ]
 Distribution: TypeAlias = Literal["empirical", "normal", "copula"]
-METHODS = (*LATENT, "begg-greenes", "ipw", "doubly-robust")
+METHODS_OF_COLUMNS = ("begg-greenes", "ipw", "doubly-robust")
+METHODS = (*LATENT, *METHODS_OF_COLUMNS)
 DISTRIBUTIONS = ("empirical", "normal", "copula")
 FEWEST_RESAMPLES = 20
 
@@ -196,14 +197,14 @@ class SelectedLabels(Assumption):
         return replace(self, **columns)
 
     def recover_segments(
-        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: Wanted
+        self, models: Mapping[str, ScoredRows], segmentation: Segmentation, wanted: ReportOptions
     ) -> SegmentRecoveries:
         """Fit each segment by itself, all models on the same rows."""
         found = super().recover_segments(models, segmentation, wanted)
         return SelectedSegments(found.whole, found.parts, self, wanted)
 
     def recover(
-        self, models: Mapping[str, ScoredRows], wanted: Wanted
+        self, models: Mapping[str, ScoredRows], wanted: ReportOptions
     ) -> dict[str, SelectedRecovery]:
         """Fit who was looked at, and the class, on the rows of each model."""
         fitted = {
@@ -218,6 +219,8 @@ class SelectedLabels(Assumption):
                 for name, others in beside.items()
                 if others
             }
+            choosers = self._compared_choosers(fitted)
+            fitted = {name: replace(model, choosers=choosers) for name, model in fitted.items()}
         target = wanted.target or "population"
         return {
             name: SelectedRecovery(
@@ -230,6 +233,14 @@ class SelectedLabels(Assumption):
             )
             for name, model in fitted.items()
         }
+
+    def _compared_choosers(self, fitted: Mapping[str, SelectedModel]) -> str:
+        """Say what chose the rows where several models are judged on them."""
+        if self.method in METHODS_OF_COLUMNS:
+            return "the columns and the compared scores" if self.columns else "the compared scores"
+        # A model of its own score is the one that chose, although another score was named.
+        compared = any(model.method == "own-score" for model in fitted.values())
+        return "the compared scores" if compared else "the compared and the selection scores"
 
     def fit(
         self,
@@ -259,12 +270,12 @@ class SelectedLabels(Assumption):
         """
         level = check_confidence_level(confidence_level)
         rows = count_model(y, score, unlabeled, sample_weight, None, compact=False)
-        return self.fit_rows(rows, Wanted(confidence_level=level, random_state=random_state))
+        return self.fit_rows(rows, ReportOptions(confidence_level=level, random_state=random_state))
 
     def fit_rows(
         self,
         rows: ScoredRows,
-        wanted: Wanted,
+        wanted: ReportOptions,
         beside: Mapping[str, FloatArray] | None = None,
         *,
         row_by_row: bool = False,
@@ -274,7 +285,7 @@ class SelectedLabels(Assumption):
         Parameters
         ----------
         rows : ScoredRows
-        wanted : Wanted
+        wanted : ReportOptions
         beside : mapping, optional
             Scores of other models that may have chosen the rows too.
         row_by_row : bool
@@ -308,7 +319,7 @@ def _rows_of(rows: ScoredRows) -> RecountableRows:
         return rows.recount
     raise InputError(
         "columns beside the score, weights and clusters belong to rows, and these are counted. "
-        "Pass arrays, or a frame in memory",
+        f"Pass arrays, or {COLLECT}",
         code=MISSING_DATA,
     )
 
@@ -370,7 +381,7 @@ class SelectedSegments(SegmentRecoveries):
     """Segments that are fitted by themselves: what a score means may differ between them."""
 
     assumption: SelectedLabels
-    wanted: Wanted
+    wanted: ReportOptions
 
     def recover(self, segment: Hashable, target: Target) -> dict[str, Recovery]:
         """Fit the rows of one segment under each model."""

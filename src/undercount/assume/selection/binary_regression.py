@@ -13,8 +13,8 @@ from undercount.errors import InputError
 
 # Half the Newton decrement, in units of log-likelihood: far below any statistical meaning, so
 # that after the last, quadratically convergent step the maximum is exact to rounding.
-TOLERANCE = 1e-9
-MAX_STEPS = 100
+CONVERGED = 1e-9
+MAX_NEWTON_STEPS = 100
 MAX_HALVINGS = 30
 
 
@@ -27,23 +27,25 @@ class Expansion(NamedTuple):
 
 
 def maximise(
-    expand: Callable[[FloatArray], Expansion], start: FloatArray, tolerance: float = TOLERANCE
+    expand: Callable[[FloatArray], Expansion], start: FloatArray, tolerance: float = CONVERGED
 ) -> tuple[FloatArray, Expansion, bool]:
     """Climb a concave log-likelihood; return the point, its expansion, and whether it converged."""
     point = np.array(start, dtype=float)
     here = expand(point)
-    for _ in range(MAX_STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         step = _ascent(here)
         gain = 0.5 * float(step @ here.gradient)
         shrink = 1.0
-        there = expand(point + step)
+        expansion = expand(point + step)
         # Rounding can hide the last gains, so a fall of that size is no failure.
-        while there.value < here.value - 1e-10 * (1 + abs(here.value)) or np.isnan(there.value):
+        while expansion.value < here.value - 1e-10 * (1 + abs(here.value)) or np.isnan(
+            expansion.value
+        ):
             shrink /= 2
             if shrink < 0.5**MAX_HALVINGS:
                 return point, here, False
-            there = expand(point + shrink * step)
-        point, here = point + shrink * step, there
+            expansion = expand(point + shrink * step)
+        point, here = point + shrink * step, expansion
         if gain < tolerance and shrink == 1.0:
             return point, here, True
     return point, here, False
@@ -189,11 +191,11 @@ def fit_binary(
     first = np.zeros(design.shape[1]) if start is None else start
     point, here, converged = maximise(expand, first)
     what = f"a {link.name} of {what}"
-    _refuse_separation(design @ point, outcome, converged=converged, what=what)
+    _check_separation(design @ point, outcome, converged=converged, what=what)
     return BinaryFit(link, point, here.hessian, here.value)
 
 
-def _refuse_separation(
+def _check_separation(
     predictor: FloatArray, outcome: FloatArray, *, converged: bool, what: str
 ) -> None:
     """Raise if the coefficients ran away to infinity."""

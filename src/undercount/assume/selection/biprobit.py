@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from undercount.assume.selection.binary_regression import (
-    TOLERANCE,
+    CONVERGED,
     Expansion,
     fit_binary,
     maximise,
@@ -119,7 +119,7 @@ def fit_biprobit(rows: CensoredRows) -> BiprobitFit:
 
 
 def fit_given_correlation(
-    rows: CensoredRows, r: float, start: FloatArray, tolerance: float = TOLERANCE
+    rows: CensoredRows, r: float, start: FloatArray, tolerance: float = CONVERGED
 ) -> BiprobitFit:
     """Maximise eq. 15 over all but the error correlation: a point of the profile likelihood."""
     latest = Expansion(0.0, np.empty(0), np.empty((0, 0)))
@@ -236,9 +236,9 @@ def expand_likelihood(rows: CensoredRows, point: FloatArray, r: float) -> Expans
     z_away, w_away = rows.away.selection, rows.away.weight
     size = z.shape[1]
     terms = _looked_terms(z @ point[:size], x @ point[size:], rows.seen.label, r)
-    away = z_away @ point[:size]
-    log_away = log_ndtr(-away)
-    slope_away = -np.exp(log_density(away) - log_away)
+    index_away = z_away @ point[:size]
+    log_away = log_ndtr(-index_away)
+    slope_away = -np.exp(log_density(index_away) - log_away)
     value = float(w @ terms.log + w_away @ log_away)
     by_h, by_k, by_r = (w * part for part in terms.first)
     gradient = np.concatenate(
@@ -247,7 +247,7 @@ def expand_likelihood(rows: CensoredRows, point: FloatArray, r: float) -> Expans
     hh, kk, hk, hr, kr, rr = (w * part for part in terms.second)
     hessian = np.empty((len(gradient), len(gradient)))
     hessian[:size, :size] = (z.T * hh) @ z
-    hessian[:size, :size] -= (z_away.T * (w_away * slope_away * (slope_away + away))) @ z_away
+    hessian[:size, :size] -= (z_away.T * (w_away * slope_away * (slope_away + index_away))) @ z_away
     hessian[:size, size:-1] = (z.T * hk) @ x
     hessian[size:-1, :size] = hessian[:size, size:-1].T
     hessian[size:-1, size:-1] = (x.T * kk) @ x

@@ -9,13 +9,13 @@ from undercount.curve import FloatArray
 
 LOG_ROOT_TWO_PI = 0.5 * float(np.log(2 * np.pi))
 # Owen's T gives an absolute error near 1e-16; below this the relative error would matter.
-SMALL = 1e-7
+LEAST_PROBABILITY = 1e-7
 # Beyond this width, or this many factors of e, nothing is left of the tail's integrand.
-WIDTH = 14.0
+TAIL_WIDTH = 14.0
 DECADES = 38.0
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
-STEPS = 0.5 * (_NODES + 1)
-STEP_WEIGHTS = 0.5 * _WEIGHTS * 3 * STEPS**2
+_TAIL_NODES, _TAIL_WEIGHTS = np.polynomial.legendre.leggauss(64)
+TAIL_NODES = 0.5 * (_TAIL_NODES + 1)
+TAIL_NODE_WEIGHTS = 0.5 * _TAIL_WEIGHTS * 3 * TAIL_NODES**2
 
 
 def log_density(x: FloatArray) -> FloatArray:
@@ -58,8 +58,8 @@ def binormal_cdf(x: FloatArray, y: FloatArray, correlation: float | FloatArray) 
 def log_binormal_cdf(x: FloatArray, y: FloatArray, correlation: FloatArray) -> FloatArray:
     """Logarithm of `binormal_cdf` for finite limits, also where the probability is tiny."""
     value = binormal_cdf(x, y, correlation)
-    result = np.log(np.maximum(value, SMALL))
-    tail = np.flatnonzero(value < SMALL)
+    result = np.log(np.maximum(value, LEAST_PROBABILITY))
+    tail = np.flatnonzero(value < LEAST_PROBABILITY)
     if len(tail):
         result[tail] = _log_tail(x[tail], y[tail], correlation[tail])
     return result
@@ -72,10 +72,10 @@ def _log_tail(x: FloatArray, y: FloatArray, r: FloatArray) -> FloatArray:
     edge = (k - r * h) / root
     # The integrand is log-concave: it falls from h at least as fast as exp(-fall · distance).
     fall = -h - r / root * np.exp(log_density(edge) - log_ndtr(edge))
-    width = np.clip(DECADES / np.maximum(fall, 1e-3), 0.0, WIDTH)[:, None]
+    width = np.clip(DECADES / np.maximum(fall, 1e-3), 0.0, TAIL_WIDTH)[:, None]
     # Cubing crowds the nodes at the edge, where Φ bends within √(1-r²).
-    t = h[:, None] - width * STEPS**3
+    t = h[:, None] - width * TAIL_NODES**3
     parts = log_density(t) + log_ndtr((k[:, None] - r[:, None] * t) / root[:, None])
     top = parts.max(axis=1, keepdims=True)
-    total = (np.exp(parts - top) * STEP_WEIGHTS).sum(axis=1) * width[:, 0]
+    total = (np.exp(parts - top) * TAIL_NODE_WEIGHTS).sum(axis=1) * width[:, 0]
     return cast("FloatArray", top[:, 0] + np.log(total))

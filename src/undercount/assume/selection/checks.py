@@ -16,14 +16,14 @@ from undercount.errors import Check, Level, named, wording
 from undercount.estimate import Interval
 
 SHAPIRO_ROWS = 5000  # beyond that SciPy's p-value is not accurate
-FEW = 30
+MIN_LABELS_FOR_INTERVALS = 30
 SURPRISING, SHOCKING = 0.01, 1e-4
 # Beyond the scores that were looked at may lie so large a part of the rows without a warning.
 SMALL_PART = 0.1
 # Where the model alone speaks of a larger part, no requirement is met or failed by it.
 MOST_PART = 0.5
 # Beyond that part, nothing at all should be reported.
-NEARLY_ALL = 0.75
+GRAVE_PART = 0.75
 # Columns whose statistic is smaller are too weak to tell what the shape alone tells without them.
 STRONG_COLUMNS = 10.0
 EXTRAPOLATION, NORMAL_SHAPE = "extrapolation", "normal-shape"
@@ -43,7 +43,7 @@ def check_sample(
     yield _check_extrapolation(sample, model)
     counts = sample.counts
     fewest = min(counts.n_positive, counts.n_negative)
-    if fewest < FEW:
+    if fewest < MIN_LABELS_FOR_INTERVALS:
         yield _check(
             "few-labels",
             "warn",
@@ -129,8 +129,8 @@ def _check_extrapolation(sample: SelectionSample, model: RowModel) -> Check:
         return _check(EXTRAPOLATION, "ok", message)
     advice = "Look at a small random sample of them: even 50 rows tell whether the model holds."
     # Columns that moved the choice alone are evidence of their own.
-    told = isinstance(model, HiddenModel) and not rests_on_shape(model)
-    grave = share > NEARLY_ALL and not told
+    identified = isinstance(model, HiddenModel) and not rests_on_shape(model)
+    grave = share > GRAVE_PART and not identified
     return _check(EXTRAPOLATION, "fail" if grave else "warn", message, advice)
 
 

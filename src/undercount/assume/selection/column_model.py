@@ -151,8 +151,8 @@ class ColumnModel:
         if self.selection is not None:
             chance = self.propensity
             order = np.argsort(chance)
-            found = np.cumsum((self.weight * chance)[order])
-            least = float(chance[order][np.searchsorted(found[:-1], RARELY)])
+            sums = np.cumsum((self.weight * chance)[order])
+            least = float(chance[order][np.searchsorted(sums[:-1], RARELY)])
         positive = self.positive_chance()
         states = ((1 - chance, 0.0, 0.0), (chance * positive, 1.0, 1.0))
         for share, seen, label in (*states, (chance * (1 - positive), 1.0, 0.0)):

@@ -10,11 +10,11 @@ from undercount.assume.selection.biprobit import row_expansion
 from undercount.assume.selection.hidden_model import HiddenModel
 from undercount.curve import FloatArray
 
-DRAWS = 1000
-BETWEEN = 120
-CHUNK = 1 << 14
+PROFILE_DRAWS = 1000
+POINTS_BETWEEN_ANGLES = 120
+BOOTSTRAP_ROWS_PER_CHUNK = 1 << 14
 # Quantiles come from draws; the same ones each time, so that the same data give the same interval.
-SEED = 0
+QUANTILE_SEED = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class LikelihoodField:
     @cached_property
     def fine(self) -> FloatArray:
         """Points between the points: a minimum over the latter alone would be too large."""
-        between = np.linspace(self.angle[0], self.angle[-1], BETWEEN)
+        between = np.linspace(self.angle[0], self.angle[-1], POINTS_BETWEEN_ANGLES)
         return np.unique(np.concatenate([self.angle, between]))
 
     @cached_property
@@ -58,8 +58,11 @@ class LikelihoodField:
         size = len(self.angle)
         values, vectors = np.linalg.eigh(self.products)
         factor = vectors * np.sqrt(np.maximum(values, 0.0))
-        draws = np.random.default_rng(SEED).standard_normal((DRAWS, len(values))) @ factor.T
-        scores = draws[:, size:].reshape(DRAWS, size, -1)
+        draws = (
+            np.random.default_rng(QUANTILE_SEED).standard_normal((PROFILE_DRAWS, len(values)))
+            @ factor.T
+        )
+        scores = draws[:, size:].reshape(PROFILE_DRAWS, size, -1)
         heights = draws[:, :size] + 0.5 * ((scores**2).sum(axis=2) - np.diag(self.products)[:size])
         return heights @ self.weights, scores
 
@@ -110,7 +113,7 @@ class LikelihoodField:
         scores = self.products[size:, size:].reshape(size, -1, size, drift.shape[1])
         by_coefficients = np.einsum("ri,rirj,rj->r", drift, scores, drift)
         rest = np.sqrt(np.maximum(error**2 - by_coefficients, 0.0))
-        plain = np.random.default_rng([SEED, 1]).standard_normal(DRAWS)
+        plain = np.random.default_rng([QUANTILE_SEED, 1]).standard_normal(PROFILE_DRAWS)
         return np.asarray(np.einsum("drk,rk->dr", self._draws[1], drift) + np.outer(plain, rest))
 
 
@@ -120,8 +123,8 @@ def likelihood_field(models: Sequence[HiddenModel]) -> LikelihoodField:
     products = np.zeros((size * (1 + width),) * 2)
     rows = models[0].rows
     white = [model.whitening for model in models]
-    for start in range(0, len(rows.label), CHUNK):
-        part = rows.only(np.arange(start, min(start + CHUNK, len(rows.label))))
+    for start in range(0, len(rows.label), BOOTSTRAP_ROWS_PER_CHUNK):
+        part = rows.only(np.arange(start, min(start + BOOTSTRAP_ROWS_PER_CHUNK, len(rows.label))))
         found = [
             row_expansion(part, model.fit.coefficients, model.fit.error_correlation)
             for model in models

@@ -15,9 +15,9 @@ from undercount.infer.mass_gradients import MassGradient, mass_gradient
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.mixture import Target
 
-CHUNK = 1 << 15
+SCORES_PER_CHUNK = 1 << 15
 # Half-width, in false-positive rate, over which the slope of the ROC curve is taken.
-REACH = 0.03
+SLOPE_REACH = 0.03
 _AREAS = ("roc_auc", "lift_auc")
 RowModel: TypeAlias = ColumnModel | HiddenModel
 
@@ -180,13 +180,13 @@ class EmpiricalReader:
     def roc(self, grid: FloatArray) -> tuple[FloatArray, FloatArray]:
         """True-positive rates at given false-positive rates, and their covariance."""
         curve, place = self._every, self._place(grid)
-        reach = np.minimum(REACH, np.minimum(grid, 1 - grid))
+        reach = np.minimum(SLOPE_REACH, np.minimum(grid, 1 - grid))
         low, high = grid - reach, grid + reach
         rise = np.interp(high, curve.fpr, curve.tpr) - np.interp(low, curve.fpr, curve.tpr)
         slope = rise / (high - low)
         sums = UnitSquares(self.sample.unit, len(grid))
-        for start in range(0, len(self.weight), CHUNK):
-            part = slice(start, start + CHUNK)
+        for start in range(0, len(self.weight), SCORES_PER_CHUNK):
+            part = slice(start, start + SCORES_PER_CHUNK)
             tpr, fpr = self._rate_influence(place, self._parts.only(part), part)
             sums.add(part, self.weight[part], tpr - slope * fpr)
         covariance = sums.total() / self.weight.sum() ** 2

@@ -83,22 +83,22 @@ def fit_scales(
     """
     weight, other = sample.weight, sample.selection_score
     # Ranks are the same on every scale.
-    asked = "score" if distribution == "copula" and scale == "auto" else scale
-    first = possible_scales(sample.score, weight, asked)
+    wish = "score" if distribution == "copula" and scale == "auto" else scale
+    first = possible_scales(sample.score, weight, wish)
     if not first:
         raise InputError(
             f"{named('scale', repr(scale))} needs scores between 0 and 1, at most 5 % of them at "
             f"the ends; got {sample.score.min():.6g} to {sample.score.max():.6g}"
         )
-    second = [ScoreScale()] if other is None else possible_scales(other, weight, asked)
-    found, refusal = [], None
+    second = [ScoreScale()] if other is None else possible_scales(other, weight, wish)
+    fits, refusal = [], None
     for scales in product(first, second or [ScoreScale()]):
         try:
             fit = fit_selection(method, distribution, sample, weight, scales=scales, link=link)
         except InputError as error:  # separated on this scale; another may do
             refusal = refusal or error
             continue
-        found.append(fit)
-    if refusal is not None and not found:
+        fits.append(fit)
+    if refusal is not None and not fits:
         raise refusal
-    return sorted(found, key=lambda fit: -fit.model.log_likelihood)
+    return sorted(fits, key=lambda fit: -fit.model.log_likelihood)

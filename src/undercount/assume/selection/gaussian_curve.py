@@ -19,12 +19,12 @@ from undercount.infer.metric_at import MetricAt
 from undercount.infer.mixture import Target
 
 # Metrics of the whole curve that have a closed form.
-CLOSED = ("roc_auc", "lift_auc", "prevalence", "correlation")
+CLOSED_FORM_METRICS = ("roc_auc", "lift_auc", "prevalence", "correlation")
 CUTOFFS = np.linspace(8.0, -8.0, 2001)
-MANY_SCORES = 10_000
+MOST_EXACT_SCORES = 10_000
 # On this interval the normal density carries all but 1e-16 of the mass.
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(256)
-NODES, NODE_WEIGHTS = 8.5 * _NODES, 8.5 * _WEIGHTS
+_CURVE_NODES, _CURVE_WEIGHTS = np.polynomial.legendre.leggauss(256)
+NODES, NODE_WEIGHTS = 8.5 * _CURVE_NODES, 8.5 * _CURVE_WEIGHTS
 STEP = 1e-5
 
 
@@ -119,7 +119,7 @@ class GaussianReader:
             return scores
         mean, spread = self.columns.moments[:2]
         thresholds = scale.unmap(mean + spread * CUTOFFS)
-        if len(scores) <= MANY_SCORES:
+        if len(scores) <= MOST_EXACT_SCORES:
             thresholds = np.concatenate([thresholds, scores])
         return np.unique(thresholds)[::-1]
 
@@ -146,7 +146,7 @@ class GaussianReader:
         """Value of a metric."""
         if at.metric == "correlation":
             return self.latent()[0]
-        if at.threshold is None and at.prevalence is None and at.metric in CLOSED:
+        if at.threshold is None and at.prevalence is None and at.metric in CLOSED_FORM_METRICS:
             return float(getattr(self.curve, at.metric))
         share = 0.5 if self._cut(at) is None else self._flagged_share(at)
         return self._smooth(at, np.append(self._parameters, share))
@@ -231,7 +231,7 @@ class GaussianReader:
         prevalence = float(ndtr(-star)) if at.prevalence is None else at.prevalence
         if at.metric in {"correlation", "prevalence"}:
             return float(rho if at.metric == "correlation" else prevalence)
-        if at.metric not in CLOSED:
+        if at.metric not in CLOSED_FORM_METRICS:
             return self._of_masses(at, parameters, prevalence)
         area = gaussian_auc(rho, star)
         return area if at.metric == "roc_auc" else prevalence / 2 + (1 - prevalence) * area

@@ -18,7 +18,7 @@ from undercount.metric_facts import FACTS, SCALE_RANGES, Scale
 # What a selection model tells beside metrics.
 MODEL_SCALES: dict[str, Scale] = {"prevalence": "logit", "correlation": "symmetric"}
 # So many resamples must have a maximum; else the data are too thin for the model.
-ENOUGH = 0.8
+MIN_SHARE_OF_RESAMPLES = 0.8
 
 
 def metric_scale(metric: str) -> Scale:
@@ -114,7 +114,7 @@ def draw_fits(
         except InputError:  # a resample without one class, or separated
             fits.append(None)
     fitted = sum(refit is not None for refit in fits)
-    if fitted < ENOUGH * n_resamples:
+    if fitted < MIN_SHARE_OF_RESAMPLES * n_resamples:
         raise InputError(
             f"only {fitted} of {n_resamples} resamples could be fitted; too few labels for a "
             "bootstrap. Look at more rows"

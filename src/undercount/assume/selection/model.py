@@ -25,7 +25,7 @@ from undercount.infer.metric_at import MetricAt
 from undercount.infer.mixture import Target
 
 IntervalKind: TypeAlias = Literal["auto", "delta", "profile", "bootstrap"]
-NEEDS = {
+ASSUMED = {
     "own-score": ("chosen by the score alone", "probit shape"),
     "observed-score": ("chosen by the two scores alone", "probit shape"),
     "unobserved": ("jointly normal unseen parts",),
@@ -53,6 +53,8 @@ class SelectedModel:
         For resamples and the band.
     n_resamples : int
         Resamples of rows, or clusters, where nothing else tells an interval.
+    choosers : str
+        What chose the rows where models are compared, any of which may have; empty for one model.
 
     Notes
     -----
@@ -71,6 +73,7 @@ class SelectedModel:
     confidence_level: float = 0.95
     random_state: int | None = 0
     n_resamples: int = 200
+    choosers: str = ""
 
     @property
     def fit(self) -> SelectionFit:
@@ -216,7 +219,8 @@ class SelectedModel:
         """Check what can be checked, in plain words; what cannot be, no check can promise."""
         model, sample = self.fit.model, self.sample
         findings = list(checks.check_sample(sample, self.curve, model))
-        if self.method in ("own-score", "observed-score"):
+        # Where models are compared, no score alone is supposed to have chosen.
+        if self.method in ("own-score", "observed-score") and not self.choosers:
             findings.append(checks.check_rule(sample, self.method))
         if self.method in LATENT:
             findings.append(checks.check_normality(self.fit))
@@ -282,7 +286,9 @@ class SelectedModel:
     @property
     def needs(self) -> tuple[str, ...]:
         """What every number rests on."""
-        needs, link = NEEDS[self.method], self.fit.link
+        needs, link = ASSUMED[self.method], self.fit.link
+        if self.choosers:
+            needs = (f"chosen by {self.choosers} alone", *needs[1:])
         if self.method == "unobserved" and self.sample.names:
             return (*needs, "columns that moved the choice alone")
         if link == "probit":

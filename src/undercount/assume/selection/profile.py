@@ -18,13 +18,13 @@ from undercount.estimate import Estimate, Interval, from_scale, scale_slope, to_
 from undercount.infer.metric_at import MetricAt
 
 COARSE = 17
-FINE = 25
-HALVINGS = 3
+FINE_POINTS = 25
+PROFILE_HALVINGS = 3
 # Twice the log-likelihood lost where the scan ends: beyond what any interval needs.
 FAR = 16.0
 # In units of log-likelihood: a profile that decides between 0 and 4 needs no more.
 ROUGH = 1e-5
-TRIED, FEWEST_POINTS = 800, 3
+TRIED_VALUES, FEWEST_POINTS = 800, 3
 SAME = 1e-6
 STEP = 1e-5
 
@@ -76,7 +76,7 @@ def profile_points(model: HiddenModel) -> list[ProfilePoint]:
             coarse.append(latest)
     coarse.sort(key=lambda point: point.angle)
     points = [peak]
-    for angle in np.linspace(*_scanned_ends(coarse, fit), FINE):
+    for angle in np.linspace(*_scanned_ends(coarse, fit), FINE_POINTS):
         near = min(coarse, key=lambda point: abs(point.angle - angle))
         points.append(fit(float(angle), near.model.fit))
     points.sort(key=lambda point: point.angle)
@@ -86,8 +86,7 @@ def profile_points(model: HiddenModel) -> list[ProfilePoint]:
 
 
 def _scanned_ends(
-    coarse: Sequence[ProfilePoint],
-    fit: Callable[[float, BiprobitFit], ProfilePoint],
+    coarse: Sequence[ProfilePoint], fit: Callable[[float, BiprobitFit], ProfilePoint]
 ) -> tuple[float, float]:
     """Outermost angles of the scan, refined by halving towards the rejected neighbour."""
     ends = []
@@ -96,7 +95,7 @@ def _scanned_ends(
         inside = ordered[place]
         if place > 0:
             outside = ordered[place - 1].angle
-            for _ in range(HALVINGS):
+            for _ in range(PROFILE_HALVINGS):
                 middle = 0.5 * (outside + inside.angle)
                 point = fit(middle, inside.model.fit)
                 if point.loss <= FAR:
@@ -161,11 +160,11 @@ class Profile:
         for i, point in enumerate(self.points):
             # The coefficients of the choice move no metric.
             places = range(result.shape[1])[point.model.outcome_places]
-            found = [
+            values_moved = [
                 self.fit.reader(at.metric, point.model.move(place, STEP)).value(at)
                 for place in places
             ]
-            result[i] = (np.array(found) - values[i]) / STEP @ point.model.whitening[places]
+            result[i] = (np.array(values_moved) - values[i]) / STEP @ point.model.whitening[places]
         return result
 
     def _accept(
@@ -177,7 +176,7 @@ class Profile:
             interpolate(angle, column, fine) for column in (self.loss, centre, error, critical)
         )
         reach = np.sqrt(FAR) * error_at
-        tried = np.linspace((centre_at - reach).min(), (centre_at + reach).max(), TRIED)
+        tried = np.linspace((centre_at - reach).min(), (centre_at + reach).max(), TRIED_VALUES)
         statistic = loss_at + ((np.append(tried, value)[:, None] - centre_at) / error_at) ** 2
         place = statistic.argmin(axis=1)
         kept = np.append(tried, value)[statistic.min(axis=1) <= critical_at[place]]
@@ -186,7 +185,7 @@ class Profile:
     def interval(self, level: float) -> Interval:
         """Error correlations that the likelihood does not reject."""
         angle, critical = self.angle, self.likelihoods.critical_losses(level)
-        fine = np.unique(np.concatenate([angle, np.linspace(angle[0], angle[-1], TRIED)]))
+        fine = np.unique(np.concatenate([angle, np.linspace(angle[0], angle[-1], TRIED_VALUES)]))
         kept = fine[interpolate(angle, self.loss, fine) <= interpolate(angle, critical, fine)]
         kept = np.append(kept, angle[self.loss.argmin()])
         return Interval(float(np.tanh(kept.min())), float(np.tanh(kept.max())))

@@ -1,5 +1,6 @@
 """Rows of which some were looked at, with every question that a model of who was answers."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -8,7 +9,15 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.base import Basis, NaiveWords, Pairing, Recovery, Unknowns, Wanted
+from undercount.assume.base import (
+    Basis,
+    NaiveWords,
+    Pairing,
+    PlanWords,
+    Recovery,
+    ReportOptions,
+    Unknowns,
+)
 from undercount.assume.random_labels.recovery import threshold_checks
 from undercount.assume.selection.differences import gain_of, selected_differences
 from undercount.assume.selection.model import SelectedModel
@@ -18,17 +27,32 @@ from undercount.checks.percentages import percent
 from undercount.count.kernel.rows import cell_places
 from undercount.counts import ScoreCounts
 from undercount.curve import CurveBounds, FloatArray, OperatingCurve
-from undercount.errors import NOT_IDENTIFIED, Check, InputError, LibraryWarning, named
+from undercount.errors import (
+    NOT_IDENTIFIED,
+    Check,
+    InputError,
+    LibraryWarning,
+    MisfitWarning,
+    named,
+    warn,
+)
 from undercount.estimate import Estimate
 from undercount.infer.decisions import BestThreshold, Goal
 from undercount.infer.deployed import SAME_RATES
-from undercount.infer.difference import POINTS, Difference, Question, carried_over, holm_adjusted
+from undercount.infer.difference import (
+    PAIRED_POINTS,
+    Difference,
+    Question,
+    carried_over,
+    holm_adjusted,
+)
 from undercount.infer.mass_gradients import metric_values
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.metric_row import MetricRow
 from undercount.infer.mixture import Target
 from undercount.infer.scored_rows import ScoredRows
 from undercount.infer.workload import Workload
+from undercount.metric_facts import FACTS
 from undercount.shares import Shares
 
 if TYPE_CHECKING:
@@ -44,12 +68,16 @@ LIGHTS = {
     "given": "if nothing else chose the rows looked at",
     "open": "the rows looked at leave it open",
 }
-QUESTIONS = {
+QUESTION_BY_METHOD = {
     "own-score": "Did nothing but the score, and chance, decide which rows were looked at?",
     "observed-score": "Did nothing but the two scores, and chance, decide which rows were looked "
     "at?",
     "unobserved": "Are the unseen parts of the choice and of the class jointly normal?",
 }
+PLAN_WORDS = PlanWords(
+    "and nothing else chose the rows looked at",
+    "the positives that nobody looked at score a little higher or lower",
+)
 NO_ODDS = "a positive has no odds of a label where a label is that somebody looked"
 BY_COLUMNS = "Did nothing but score, features and chance decide which rows were looked at?"
 
@@ -99,16 +127,29 @@ class SelectedRecovery(Recovery):
             random_labels=False,
             limited=False,
             premise="If nothing else chose the rows looked at, ",
-            question=QUESTIONS.get(self.model.method, BY_COLUMNS),
+            question=self._question,
             lights=LIGHTS,
             overturned_by="another reason for which rows were looked at, or another shape of the "
             "class",
             reviewable=False,
             sliders=False,
             naive=NAIVE_LOOKED,
-            rows=", of which some were looked at",
+            rows="; labels exist only where somebody looked",
             fitted=self.model.fitted,
+            order="If nothing else chose the rows looked at, they tell the order; no prevalence "
+            "was supposed.",
+            plan_words=PLAN_WORDS,
         )
+
+    @property
+    def _question(self) -> str:
+        """Ask about what is supposed of the choice."""
+        if self.model.choosers:
+            return (
+                f"Did nothing but {self.model.choosers}, and chance, decide which rows were looked "
+                "at?"
+            )
+        return QUESTION_BY_METHOD.get(self.model.method, BY_COLUMNS)
 
     @property
     def _fit_words(self) -> str:
@@ -136,9 +177,12 @@ class SelectedRecovery(Recovery):
         low, high = (value, value) if span is None else (span.low, span.high)
         return Estimate(value, low, high, error, level, self.model.needs)
 
-    def measure(self, at: MetricAt, counts: ScoreCounts) -> Estimate:  # noqa: ARG002 - by every score
+    def measure(self, at: MetricAt, counts: ScoreCounts) -> Estimate:
         """Estimate one metric."""
-        return self.model.estimate(at, target=self.target)
+        estimate = self.model.estimate(at, target=self.target)
+        if at.metric == "precision" and at.threshold is not None and self.target == "dataset":
+            estimate = within_labels(estimate, counts, at.threshold)
+        return possible_estimate(estimate, at.metric)
 
     def plain_curve(self, threshold: float | None = None) -> OperatingCurve:  # noqa: ARG002 - of every score
         """Return the curve, which answers at every threshold."""
@@ -149,10 +193,13 @@ class SelectedRecovery(Recovery):
         """The curve of the rows looked at alone."""
         return self.model.naive_curve
 
-    def naive_value(self, at: MetricAt, counts: ScoreCounts) -> float:
-        """Return a metric of the rows looked at alone."""
+    def naive_values(self, ats: Sequence[MetricAt], counts: ScoreCounts) -> list[float]:
+        """Return metrics of the rows looked at alone."""
         looked = counts.positive + counts.negative
-        return float(metric_values(counts, counts.positive, looked, at.metric, **at.place))
+        return [
+            float(metric_values(counts, counts.positive, looked, at.metric, **at.place))
+            for at in ats
+        ]
 
     @cached_property
     def roc_band(self) -> CurveBounds:
@@ -165,7 +212,8 @@ class SelectedRecovery(Recovery):
 
     def carry(self, at: MetricAt, prevalence: float) -> Estimate:
         """Estimate a metric where another share of rows is positive."""
-        estimate = self.model.estimate(replace(at, prevalence=prevalence))
+        there = self.model.estimate(replace(at, prevalence=prevalence))
+        estimate = possible_estimate(there, at.metric)
         return replace(estimate, needs=(*estimate.needs, SAME_RATES))
 
     @property
@@ -212,7 +260,7 @@ class SelectedRecovery(Recovery):
 
     def take(self, used: ScoredRows, place: NDArray[np.intp], target: Target) -> "SelectedRecovery":
         """Fit some of the rows by themselves: what a score means may differ between them."""
-        wanted = Wanted(target, self.confidence_level, random_state=self.model.random_state)
+        wanted = ReportOptions(target, self.confidence_level, random_state=self.model.random_state)
         (part,) = self.assumption.part(place).recover({"": used}, wanted).values()
         return part
 
@@ -249,7 +297,9 @@ class SelectedPairing(Pairing):
     def _places(self, metric: str, prevalence: float | None = None) -> dict[str, MetricAt]:
         return {
             name: MetricAt(
-                metric, self.thresholds[name] if metric in POINTS else None, prevalence=prevalence
+                metric,
+                self.thresholds[name] if metric in PAIRED_POINTS else None,
+                prevalence=prevalence,
             )
             for name in self._models
         }
@@ -280,3 +330,40 @@ class SelectedPairing(Pairing):
             for metric in metrics
         ]
         return tuple(carried_over(gap) for tested in pairs for gap in holm_adjusted(tested))
+
+
+def within_labels(estimate: Estimate, counts: ScoreCounts, threshold: float) -> Estimate:
+    """Keep the precision of these rows between what the labels of the flagged rows allow."""
+    head = counts.score >= threshold
+    positive, negative = counts.positive[head].sum(), counts.negative[head].sum()
+    flagged = positive + negative + counts.unlabeled[head].sum()
+    if not flagged > 0:
+        return estimate
+    ends = np.array([estimate.value, estimate.low, estimate.high])
+    least, most = positive / flagged, 1 - negative / flagged
+    value, low, high = np.clip(ends, least, max(least, most)).tolist()
+    return replace(estimate, value=value, low=low, high=high)
+
+
+def possible_estimate(estimate: Estimate, metric: str) -> Estimate:
+    """Return an estimate within the metric's range, and warn of a value beyond it.
+
+    Rows that stand for many others (doubly robust, by inverse chances) may add up to more positives
+    than there are rows.
+    """
+    least, most = FACTS[metric].range
+    ends = estimate.value, estimate.low, estimate.high
+    value, low, high = (float(np.clip(end, least, most)) for end in ends)
+    if value != estimate.value and not math.isnan(value):
+        warn(
+            MisfitWarning(
+                f"{{metric}} would be {estimate.value:.4g} by the rows looked at, and is taken for "
+                f"{value:g}: few of them stand for many others",
+                code="misfit",
+                metric=metric,
+            ),
+            stacklevel=4,
+        )
+    return replace(
+        estimate, value=value, low=float(np.fmin(low, value)), high=float(np.fmax(high, value))
+    )

@@ -10,9 +10,9 @@ from undercount.curve import CurveBounds, FloatArray, OperatingCurve
 from undercount.estimate import delta_interval
 
 # Nearer to the ends hardly a row is left, so the band is flat there.
-GRID = np.linspace(0.02, 0.98, 81)
-DRAWS = 20_000
-EDGE = 1e-9
+BAND_FPR = np.linspace(0.02, 0.98, 81)
+BAND_DRAWS = 20_000
+LEAST_BAND_ERROR = 1e-9
 # On the logit scale a rate of 0 or 1 would make any error infinite.
 NEAR_END = 1e-4
 
@@ -36,13 +36,13 @@ def roc_band(
     random_state : int, optional
         For the critical value.
     """
-    tpr, covariance = best.roc(GRID)
+    tpr, covariance = best.roc(BAND_FPR)
     critical = max(float(ndtri(0.5 + level / 2)), _critical_value(covariance, level, random_state))
     low, high = tpr.copy(), tpr.copy()
     for loss, reader in points:
-        here, spread = reader.roc(GRID)
+        here, spread = reader.roc(BAND_FPR)
         centre, variance = np.clip(here, NEAR_END, 1 - NEAR_END), np.diag(spread)
-        spans, labels = [(centre, variance)], reader.effective_labels(GRID)
+        spans, labels = [(centre, variance)], reader.effective_labels(BAND_FPR)
         # A step function of few labels shows no spread near 0 and 1, although it has some.
         if np.isfinite(labels).all():
             spans.append(_smooth(centre, variance, labels))
@@ -65,13 +65,13 @@ def _bounds(
     high = np.maximum(np.minimum.accumulate(high[::-1])[::-1], tpr)
     low = np.clip(np.minimum.accumulate(low[::-1])[::-1], 0.0, 1.0)
     high = np.clip(np.maximum.accumulate(high), 0.0, 1.0)
-    inner = np.interp(GRID, curve.fpr[1:], curve.threshold[1:])
+    inner = np.interp(BAND_FPR, curve.fpr[1:], curve.threshold[1:])
     threshold = np.concatenate([[np.inf], inner[:1], inner, inner[-1:], curve.threshold[-1:]])
     # Beyond the grid: as low, or as high, as a rising curve can be.
     lower = np.concatenate([[0.0, 0.0], low, low[-1:], [1.0]])
     upper = np.concatenate([[0.0], high[:1], high, [1.0, 1.0]])
-    right = np.concatenate([[0.0], GRID[:1], GRID, [1.0, 1.0]])
-    left = np.concatenate([[0.0, 0.0], GRID, GRID[-1:], [1.0]])
+    right = np.concatenate([[0.0], BAND_FPR[:1], BAND_FPR, [1.0, 1.0]])
+    left = np.concatenate([[0.0, 0.0], BAND_FPR, BAND_FPR[-1:], [1.0]])
     return CurveBounds(
         OperatingCurve(threshold, lower, right, curve.prevalence),
         OperatingCurve(threshold, upper, left, curve.prevalence),
@@ -100,10 +100,10 @@ def _smooth(
 def _critical_value(covariance: FloatArray, level: float, random_state: int | None) -> float:
     """Quantile of the largest standardised deviation along the curve (sup-t)."""
     error = np.sqrt(np.diag(covariance))
-    kept = error > EDGE
+    kept = error > LEAST_BAND_ERROR
     correlation = covariance[np.ix_(kept, kept)] / np.outer(error[kept], error[kept])
     values, vectors = np.linalg.eigh(correlation)
     factor = vectors * np.sqrt(np.maximum(values, 0.0))
-    draws = np.random.default_rng(random_state).standard_normal((DRAWS, len(values)))
+    draws = np.random.default_rng(random_state).standard_normal((BAND_DRAWS, len(values)))
     largest = np.abs(draws @ factor.T).max(axis=1)
     return float(np.quantile(largest, level))

@@ -33,7 +33,7 @@ from undercount.infer.area_gradients import (
 from undercount.infer.area_intervals import area_estimate
 from undercount.infer.difference import Contributions
 from undercount.infer.heads import (
-    HeadCounts,
+    FlaggedCounts,
     RatePoint,
     TopRows,
     head_spread,
@@ -43,7 +43,7 @@ from undercount.infer.heads import (
 )
 from undercount.infer.mixture import (
     LABELLED,
-    TOLERANCE,
+    RATE_TOLERANCE,
     UNLABELED,
     Misfit,
     MixtureDesign,
@@ -359,7 +359,7 @@ class StandingLabels(ABC):
         design = MixtureDesign(
             sizes, np.ones(3), "unlabeled_prevalence", 0.0, 1.0, "single-sample", "dataset"
         )
-        return certain_limits(HeadCounts(heads, design), metric, beta)
+        return certain_limits(FlaggedCounts(heads, design), metric, beta)
 
     def _at_threshold(self, metric: str, threshold: float, beta: float) -> Found:
         counts, moves, of_rows = self._moves(metric, threshold, beta)
@@ -389,7 +389,7 @@ class StandingLabels(ABC):
         design = self._scaled(moves, variance)
         level = student_level(self.confidence_level, min(design.freedom, self.freedom))
         value, low, high = threshold_interval(
-            HeadCounts(heads.heads, design),
+            FlaggedCounts(heads.heads, design),
             metric,
             confidence_level=level,
             beta=beta,
@@ -414,7 +414,7 @@ class StandingLabels(ABC):
         """Return what each label adds to a metric of the highest rows."""
         return self._label_moves(*self._top_moves(metric, top, beta))[0]
 
-    def _top(self, top: float) -> tuple[HeadCounts, FloatArray]:
+    def _top(self, top: float) -> tuple[FlaggedCounts, FloatArray]:
         """Return the rows of each kind among the highest, and the part of each row among them."""
         everyone = ScoreCounts.from_rows(
             np.full(len(self.score), -1.0), self.score, unlabeled=-1, sample_weight=self.weight
@@ -424,7 +424,7 @@ class StandingLabels(ABC):
         design = self.design(self.counts_at())
         flagged = float(self.weights @ taken)
         heads = np.array([float(self.stands_for @ taken[self.labelled]), flagged, 0.0])
-        return HeadCounts(heads, design), taken
+        return FlaggedCounts(heads, design), taken
 
     def top_influence(self, metric: str, top: float, beta: float = 1.0) -> FloatArray:
         """Return by what each unit moves a metric of so many rows of the highest scores.
@@ -467,7 +467,7 @@ class StandingLabels(ABC):
         value, error = min(raw, 1.0), found.standard_error
         ends = delta_interval(value, error, "log", t)
         misfit = None
-        if raw > value + TOLERANCE:
+        if raw > value + RATE_TOLERANCE:
             misfit = Misfit(metric, raw, (raw - value) / max(error, _TINY), lambda: math.nan)
         return replace(
             found, value=value, low=float(ends[0]), high=min(float(ends[1]), 1.0), misfit=misfit
@@ -507,7 +507,7 @@ class StandingLabels(ABC):
         counts = self.counts_at(threshold)
         design = self.design(counts)
         if threshold is not None:
-            heads = HeadCounts.at(counts, design, threshold)
+            heads = FlaggedCounts.at(counts, design, threshold)
             return counts, head_spread(heads, metric, beta), lambda v, s: v * (s >= threshold)
         rows = cell_rows(counts)
 
@@ -815,11 +815,7 @@ class LabelWeights(StandingLabels):
     error_by_row: FloatArray
     rests_on: tuple[str, ...] = ()
 
-    by_row: ClassVar[tuple[str, ...]] = (
-        *StandingLabels.by_row,
-        "positives_by_row",
-        "error_by_row",
-    )
+    by_row: ClassVar[tuple[str, ...]] = (*StandingLabels.by_row, "positives_by_row", "error_by_row")
 
     @cached_property
     def stands_for(self) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from undercount.assume.base import Basis, Recovery, Unknowns, Wanted
+from undercount.assume.base import Basis, Recovery, ReportOptions, Unknowns
 from undercount.assume.random_labels.hidden_share import known_of_part, shared_share
 from undercount.assume.random_labels.recovery import threshold_checks
 from undercount.assume.standing.deployed import StandingDeployment
@@ -181,7 +181,7 @@ def recover_weights(
     models: Mapping[str, ScoredRows],
     stands_for: FloatArray,
     error: FloatArray,
-    wanted: Wanted,
+    wanted: ReportOptions,
     about: Basis,
 ) -> dict[str, StandingRecovery]:
     """Recover rows each of which stands for so many positives, were it labelled.
@@ -193,7 +193,7 @@ def recover_weights(
     stands_for, error : array
         For how many positives each row stands, and the standard error by which that was labelled:
         1/e and √(1 - e)/e for a label of chance e.
-    wanted : Wanted
+    wanted : ReportOptions
         What is asked of every model.
     about : Basis
         What the numbers rest on.
@@ -227,7 +227,7 @@ def recover_weights(
 
 
 def shares_told(
-    models: Mapping[str, ScoredRows], standing: Mapping[str, StandingLabels], wanted: Wanted
+    models: Mapping[str, ScoredRows], standing: Mapping[str, StandingLabels], wanted: ReportOptions
 ) -> dict[str, Unknowns]:
     """Return what labels that stand for positives tell of the share of hidden ones."""
     for model in models.values():

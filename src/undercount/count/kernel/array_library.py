@@ -18,8 +18,8 @@ from undercount.errors import InputError
 HOST_KINDS = frozenset({1, 3})
 CUDA = 2
 # Types of half the usual width are widened before anything is compared.
-HALF = ("float16", "bfloat16")
-FLOATS = (*HALF, "float32", "float64")
+HALF_WIDTH_FLOATS = ("float16", "bfloat16")
+ARRAY_FLOATS = (*HALF_WIDTH_FLOATS, "float32", "float64")
 
 
 def library_name(array: Any) -> str:
@@ -57,7 +57,7 @@ class ArrayLibrary:
 
     def widen(self, score: Any) -> Any:
         """Return scores as float32 or float64."""
-        return self.cast(score, "float32") if self.dtype_name(score) in HALF else score
+        return self.cast(score, "float32") if self.dtype_name(score) in HALF_WIDTH_FLOATS else score
 
     def make(self, values: Any, like: Any) -> Any:
         """Make an array on the device and of the type of another one."""

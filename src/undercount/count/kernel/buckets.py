@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from undercount.count.kernel.table import BoolArray, FloatArray, Indices, Scores, bits_of
 
 # Up to this many rows a plain sort is faster than buckets.
-SMALL = 1 << 15
+FEW_ROWS_TO_BUCKET = 1 << 15
 # Rows worked on at once, so that every intermediate array stays in the processor's cache.
 CHUNK = 1 << 16
 # With so many borders the tables leave the cache; a batch of so many rows then is worked on range
 # by range of buckets, of which there are two to this power.
-MANY_BORDERS, MANY_ROWS, RANGE_BITS = 1 << 16, 1 << 19, 6
+MANY_BORDERS, MANY_BUCKETED_ROWS, RANGE_BITS = 1 << 16, 1 << 19, 6
 # Rows near a border are sorted together when so many have been gathered.
 NEAR_ROWS = 1 << 22
 # Buckets a border, and the least and largest logarithm of their number: enough that few rows
@@ -29,9 +29,9 @@ NEAR_ROWS = 1 << 22
 BUCKETS_A_BORDER = 8
 BUCKET_BITS = (12, 23)
 # Borders of a bucket that are tried one by one before the rest is searched.
-TRIED = 3
+BORDERS_TRIED = 3
 # Rows and borders on which the maps from score to bucket are compared.
-SAMPLE = 1 << 12
+MAP_SAMPLE = 1 << 12
 # Share of a sample that a clipped map leaves outside at each end.
 TAIL = 0.002
 
@@ -127,7 +127,7 @@ def choose_map(border: Scores, sample: Scores) -> BucketMap:
     """Choose the map that leaves the fewest rows of a sample in one bucket with a border."""
     if border.size == 0:
         return EqualWidths(0.0, 0.0, 1)
-    some = border[:: 1 + border.size // SAMPLE]
+    some = border[:: 1 + border.size // MAP_SAMPLE]
     maps = candidate_maps(sample, 1 << _bucket_bits(some.size))
     near = []
     for bucket_of in maps:
@@ -217,9 +217,9 @@ def _sum_weights(border: Scores, score: Scores, weight: FloatArray) -> BorderCou
 
 def count_around(border: Scores, score: Scores, weight: FloatArray | None = None) -> BorderCounts:
     """Count scores in any order around the borders, and sort only those near a border."""
-    if border.size == 0 or score.size <= SMALL:
+    if border.size == 0 or score.size <= FEW_ROWS_TO_BUCKET:
         return _count_near(border, score, weight)
-    bucket_of = choose_map(border, score[:: 1 + score.size // SAMPLE])
+    bucket_of = choose_map(border, score[:: 1 + score.size // MAP_SAMPLE])
     counter = BorderCounter(border, bucket_of)
     counter.add(score, weight)
     return counter.counts()
@@ -243,9 +243,9 @@ class BorderRanks:
     def __init__(self, border: Scores, score: Scores, n_rows: int | None = None) -> None:
         self._border = border
         self._bucket_of: BucketMap | None = None
-        if border.size == 0 or (score.size if n_rows is None else n_rows) <= SMALL:
+        if border.size == 0 or (score.size if n_rows is None else n_rows) <= FEW_ROWS_TO_BUCKET:
             return
-        self._bucket_of = choose_map(border, score[:: 1 + score.size // SAMPLE])
+        self._bucket_of = choose_map(border, score[:: 1 + score.size // MAP_SAMPLE])
         inside = np.bincount(self._bucket_of(border), minlength=self._bucket_of.n_buckets)
         # The table is looked up at random, so that it had better be small.
         narrow = np.uint16 if border.size < 1 << 16 else np.int32
@@ -262,7 +262,7 @@ class BorderRanks:
             part, place = score[start : start + CHUNK], places[start : start + CHUNK]
             place[:] = self._first.take(self._bucket_of(part))
             rows = np.flatnonzero(self._ends.take(place) <= part)
-            for _ in range(TRIED):
+            for _ in range(BORDERS_TRIED):
                 place[rows] += 1
                 rows = rows[self._ends.take(place[rows]) <= part[rows]]
             place[rows] = np.searchsorted(self._border, part[rows], "right")
@@ -339,7 +339,11 @@ class BorderCounter:
         self, score: Scores, weight: FloatArray | None
     ) -> Iterator[tuple[Scores, FloatArray | None]]:
         """Cut a batch into parts that stay in cache, and so that the tables they meet do."""
-        if weight is None and self._border.size >= MANY_BORDERS and score.size >= MANY_ROWS:
+        if (
+            weight is None
+            and self._border.size >= MANY_BORDERS
+            and score.size >= MANY_BUCKETED_ROWS
+        ):
             yield from ((part, None) for part in _by_range(score, self._bucket_of))
             return
         for start in range(0, score.size, CHUNK):

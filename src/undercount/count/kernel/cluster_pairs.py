@@ -10,8 +10,8 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError
 
 # Bins of labelled scores; within a bin rows of a cluster are taken to lie as all others do.
-N_BINS = 24
-KINDS = 3  # labelled positive, unlabeled, labelled negative
+LABELLED_BINS = 24
+N_KINDS = 3  # labelled positive, unlabeled, labelled negative
 POWERS = np.arange(1, 5)
 
 
@@ -95,7 +95,7 @@ class ClusterPairs:
     def from_document(cls, held: dict[str, Any]) -> "ClusterPairs":
         """Read what `to_document` wrote; what cannot be true is a ValueError."""
         edges = np.append(-np.inf, np.asarray(held["edges"], np.float64))
-        size = KINDS * len(edges)
+        size = N_KINDS * len(edges)
         above = np.triu_indices(size)
         tables = []
         for name in ("pairs", "labelled_pairs"):
@@ -132,6 +132,6 @@ def choose_edges(score: FloatArray, positive: FloatArray, knots: ArrayLike) -> F
         )
     rising = np.flatnonzero(positive)[::-1]
     share = np.cumsum(positive[rising]) / positive.sum()
-    at = np.searchsorted(share, np.arange(1, N_BINS) / N_BINS)
+    at = np.searchsorted(share, np.arange(1, LABELLED_BINS) / LABELLED_BINS)
     inner = np.unique([*score[rising][at], *np.asarray(knots, np.float64)])
     return np.append(-np.inf, inner[np.isfinite(inner)])

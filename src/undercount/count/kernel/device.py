@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from undercount.count.kernel.array_library import ArrayLibrary
 
 # Rows are sorted in so many parts, unless that makes the parts smaller than this.
-PARTS = 4
-FEW = 1 << 24
+SORTED_PARTS = 4
+MIN_ROWS_PER_PART = 1 << 24
 
 
 class DeviceTable(NamedTuple):
@@ -85,7 +85,7 @@ def count_every_score(library: ArrayLibrary, score: Any, labelled: LabelledScore
 
 def _parts(score: Any) -> Iterator[Any]:
     n_rows = score.shape[0]
-    size = max(FEW, -(-n_rows // PARTS))
+    size = max(MIN_ROWS_PER_PART, -(-n_rows // SORTED_PARTS))
     for start in range(0, n_rows, size):
         yield score[start : min(start + size, n_rows)]
 

@@ -13,12 +13,12 @@ Codes = NDArray[np.int8]
 
 LABEL_BITS = 2
 # With fewer rows than this, counts fit into 32 bits, which saves memory.
-WIDE = 2**31
+ROWS_BEYOND_32_BITS = 2**31
 # In the low bits; an unlabeled row comes before the labelled rows of its score.
-UNLABELED, NEGATIVE, POSITIVE = range(3)
+PACKED_UNLABELED, PACKED_NEGATIVE, PACKED_POSITIVE = range(3)
 KIND = 2**LABEL_BITS - 1
 # Rows and cells looked at once, so that every intermediate array stays in the processor's cache.
-CHUNK = 1 << 15
+KEYS_PER_CHUNK = 1 << 15
 
 
 def ordered_keys(score: Scores) -> NDArray[Any]:
@@ -100,9 +100,9 @@ def count_every_score(rows: PackedRows) -> tuple[Scores, list[NDArray[Any]]]:
     start = rows.starts()
     kinds = rows.kinds()
     labelled = []
-    for kind in (POSITIVE, NEGATIVE):
+    for kind in (PACKED_POSITIVE, PACKED_NEGATIVE):
         where = np.flatnonzero(kinds == kind)
-        count = np.zeros(start.size, np.int32 if kinds.size < WIDE else np.int64)
+        count = np.zeros(start.size, np.int32 if kinds.size < ROWS_BEYOND_32_BITS else np.int64)
         np.add.at(count, np.searchsorted(start, where, "right") - 1, 1)
         labelled.append(count)
     unlabeled = np.diff(start, append=kinds.size) - labelled[0] - labelled[1]
@@ -117,8 +117,8 @@ def count_around_labels(rows: PackedRows, knots: Scores) -> Table:
     negative = np.empty(size) if rows.has_negatives else np.broadcast_to(0.0, size)
     table = Table(np.empty(size), np.empty(size), negative, np.empty(size), np.empty(size, bool))
     done, above = 0, begins.size
-    for end in range(begins.size, 0, -CHUNK):
-        low = max(end - CHUNK, 0)
+    for end in range(begins.size, 0, -KEYS_PER_CHUNK):
+        low = max(end - KEYS_PER_CHUNK, 0)
         start = low + np.flatnonzero(begins[low:end])[::-1]
         if start.size:
             _fill(rows, start, above, table.part(slice(done, done + start.size)))
@@ -142,7 +142,7 @@ def _fill(rows: PackedRows, start: Indices, above: int, table: Table) -> None:
     for column, _ in labelled:
         np.subtract(table.unlabeled, column, out=table.unlabeled)
     # Cells of one score with rows of several kinds, sorted by kind.
-    mixed = np.flatnonzero((low != high) & (label != UNLABELED))
+    mixed = np.flatnonzero((low != high) & (label != PACKED_UNLABELED))
     if mixed.size:
         first = high[mixed] & ~kind
         for column, code in (unlabeled, *labelled):
@@ -152,8 +152,8 @@ def _fill(rows: PackedRows, start: Indices, above: int, table: Table) -> None:
 
 def _columns(rows: PackedRows, table: Table) -> list[tuple[FloatArray, int]]:
     """Return the columns that are to be filled, and the kind of the rows in each."""
-    columns = [(table.unlabeled, UNLABELED), (table.positive, POSITIVE)]
-    return [*columns, (table.negative, NEGATIVE)] if rows.has_negatives else columns
+    columns = [(table.unlabeled, PACKED_UNLABELED), (table.positive, PACKED_POSITIVE)]
+    return [*columns, (table.negative, PACKED_NEGATIVE)] if rows.has_negatives else columns
 
 
 def _cell_begins(rows: PackedRows, knots: Scores) -> BoolArray:
@@ -162,16 +162,16 @@ def _cell_begins(rows: PackedRows, knots: Scores) -> BoolArray:
     kind, one = keys.dtype.type(KIND), keys.dtype.type(1)
     begins = np.empty(keys.size, bool)
     begins[0] = True
-    for start in range(0, keys.size - 1, CHUNK):
-        part = keys[start : start + CHUNK + 1]
+    for start in range(0, keys.size - 1, KEYS_PER_CHUNK):
+        part = keys[start : start + KEYS_PER_CHUNK + 1]
         before, after = part[:-1], part[1:]
         apart = before ^ after
         new = begins[start + 1 : start + part.size]
         np.greater(apart, kind, out=new)
-        new &= ((before | after) & kind) != UNLABELED
+        new &= ((before | after) & kind) != PACKED_UNLABELED
         # Unlabeled rows come first among those of a score: few labelled scores have any.
         alike = before[np.flatnonzero(apart - one < kind)]
-        alike = alike[(alike & kind) == UNLABELED]
+        alike = alike[(alike & kind) == PACKED_UNLABELED]
         if alike.size:
             begins[np.searchsorted(keys, alike)] = True
     if knots.size:
@@ -181,19 +181,19 @@ def _cell_begins(rows: PackedRows, knots: Scores) -> BoolArray:
 
 DIGIT = 16
 # Up to this many keys NumPy's own sort is faster.
-FEW = 1 << 13
+FEW_KEYS = 1 << 13
 # Keys sorted at once.
-BLOCK = 1 << 16
+KEYS_PER_BLOCK = 1 << 16
 # Most ranges of keys that are sorted one after the other; a range's number is one byte.
 MOST_RANGES = 256
 
 
 def sort_keys(keys: NDArray[Any], n_bits: int) -> NDArray[Any]:
     """Return the keys, all below ``2**n_bits``, in ascending order; the array given is reused."""
-    if keys.size <= FEW:
+    if keys.size <= FEW_KEYS:
         keys.sort()
         return keys
-    if keys.size <= 2 * BLOCK:
+    if keys.size <= 2 * KEYS_PER_BLOCK:
         return _by_digits(keys, n_bits)
     at = 0
     for block in _ranges(keys, n_bits):
@@ -212,7 +212,7 @@ def _by_digits(keys: NDArray[Any], n_bits: int) -> NDArray[Any]:
 
 def _ranges(keys: NDArray[Any], n_bits: int) -> Iterator[NDArray[Any]]:
     """Copy keys into consecutive ranges of about equal size; all are copied before the first."""
-    size = max(BLOCK, -(-keys.size // MOST_RANGES))
+    size = max(KEYS_PER_BLOCK, -(-keys.size // MOST_RANGES))
     n_ranges = -(-keys.size // size)
     shift = keys.dtype.type(max(0, n_bits - DIGIT))
     range_of = _range_of_digit(keys[:: max(1, keys.size >> 14)] >> shift, n_ranges)

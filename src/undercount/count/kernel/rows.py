@@ -26,13 +26,13 @@ from undercount.errors import InputError
 POSITIVE, NEGATIVE, UNLABELED = 1, 0, -1
 
 # Up to this many rows it does not pay to look for ties.
-SMALL = 20_000
+FEW_ROWS_TO_TIE = 20_000
 # Above this share of labelled rows, or between these numbers of rows, one sort of everything is
 # faster than counting in buckets.
 MANY_LABELLED = 0.04
 SORTED = (10_000, 1 << 16)
 # Up to this many rows the steps around a sort of packed rows cost more than sorting unpacked ones.
-FEW = 4_000
+FEW_ROWS_TO_PACK = 4_000
 # A sample with a smaller share of scores that occur once means heavy ties.
 RARE_SINGLETONS = 0.1
 # Scores looked at to find that out, at most, and the least logarithm of the size of a hash table.
@@ -87,7 +87,7 @@ def compact_table(
 
 def _compact_by_sorting(rows: ScoredRows, knots: Scores) -> Table:
     """Sort rows packed into integers; if they do not fit, each side of zero apart, or unpacked."""
-    if rows.score.size <= FEW:
+    if rows.score.size <= FEW_ROWS_TO_PACK:
         return merge_bare(_table_unpacked(rows), knots)
     packed = pack(rows.score, rows.label) if rows.weight is None else None
     if packed is not None:
@@ -116,7 +116,7 @@ def _without_zero_weights(rows: ScoredRows) -> ScoredRows:
 
 def _frequent_scores(score: Scores) -> Scores | None:
     """Distinct scores of a sample if it shows that they hold nearly all rows, else None."""
-    if score.size <= SMALL:
+    if score.size <= FEW_ROWS_TO_TIE:
         return None
     size = max(1, min(score.size // 16, TIE_SAMPLE))
     if size > FIRST_SAMPLE and _singletons(score, FIRST_SAMPLE)[1] > MANY_SINGLETONS:
@@ -154,7 +154,7 @@ def _from_ascending(distinct: Scores, sums: list[NDArray[Any]]) -> Table:
 
 def _table_by_sorting(rows: ScoredRows) -> Table:
     """Sort rows packed into integers; if they do not fit, each side of zero apart, or unpacked."""
-    if rows.weight is None and rows.score.size > FEW:
+    if rows.weight is None and rows.score.size > FEW_ROWS_TO_PACK:
         packed = pack(rows.score, rows.label)
         if packed is not None:
             return _from_ascending(*count_every_score(packed))

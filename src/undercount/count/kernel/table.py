@@ -215,8 +215,8 @@ def add_tables(left: Table, right: Table) -> Table:
     """Add two tables; raise if a label of one lies where the other has merged its rows."""
     one_grid = np.array_equal(left.score, right.score)
     if not (one_grid and np.array_equal(left.merged, right.merged)):
-        _refuse_overlap(left, right)
-        _refuse_overlap(right, left)
+        _check_no_overlap(left, right)
+        _check_no_overlap(right, left)
     if one_grid:  # cell by cell
         sums = [one + other for one, other in zip(left.classes, right.classes, strict=True)]
         return Table(left.score, sums[0], sums[1], sums[2], left.merged | right.merged)
@@ -237,7 +237,7 @@ def _answers(table: Table, threshold: FloatArray) -> BoolArray:
     return np.asarray(~merged[place] | (score[place] == threshold))
 
 
-def _refuse_overlap(left: Table, right: Table) -> None:
+def _check_no_overlap(left: Table, right: Table) -> None:
     """Raise if a labelled score of `right` lies inside a merged cell of `left`."""
     if not left.merged.any():
         return

@@ -23,7 +23,7 @@ THIN_FROM = 2**15
 # share, which look at every 32nd part of the labels, find the very same places.
 _QUANTILES = 2**12
 # Ratio of neighbouring ranks at which it is cut besides: the highest rows decide most.
-_RATIO = 1.01
+_PART_RATIO = 1.01
 # Cells that are worked on at once, and cells that are worth a thread of their own.
 _PART = 2**15
 _SHARE_OF_THREAD = 2**20
@@ -94,7 +94,7 @@ def _cut_ranks(total: float) -> FloatArray:
     if total <= 0:
         return np.empty(0)
     quantiles = np.arange(1, _QUANTILES + 1) * (total / _QUANTILES)
-    tail = _RATIO ** np.arange(0.0, np.log(total / _QUANTILES * 8 + 2) / np.log(_RATIO))
+    tail = _PART_RATIO ** np.arange(0.0, np.log(total / _QUANTILES * 8 + 2) / np.log(_PART_RATIO))
     # Three runs: a stable sort merges them.
     ranks = np.sort(np.concatenate([quantiles, tail, (total - tail)[::-1]]), kind="stable")
     # A little less than the rank, which may have been rounded up; rows are whole.

@@ -140,7 +140,9 @@ class AuditedRows(AuditedCells):
         """Return for each row the mean over the places where its stratum's positives may lie."""
         chance = self.whole.ordered[self.own_cell]
         weight, strata = self.unlabeled * chance * (1 - chance), len(self.unlabeled_rows)
-        sums, total = (np.bincount(self.stratum, each, strata) for each in (weight * moves, weight))
+        sums, total = (
+            np.bincount(self.stratum, column, strata) for column in (weight * moves, weight)
+        )
         return np.asarray((sums / np.maximum(total, 1e-300))[self.stratum])
 
 

@@ -103,6 +103,11 @@ class ReviewClusters:
         """Number of clusters with a labelled positive row."""
         return len(np.unique(self.cluster[self.labels == 1]))
 
+    @property
+    def n_reviewed(self) -> int:
+        """Number of clusters with a row that has a verdict."""
+        return len(np.unique(self.cluster[self.reviewed]))
+
     def label_effect(self, adds: FloatArray) -> float:
         """Return how many times larger the variance of a sum over labelled rows is by cluster."""
         squares = float(adds @ adds)

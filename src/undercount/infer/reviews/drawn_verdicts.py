@@ -79,10 +79,10 @@ class Pool:
         """
         rng = np.random.default_rng(seed)
         stratum = design.stratum_of(self.score)
-        each = np.arange(design.n_strata)
-        first, after = (np.searchsorted(stratum, each, side=side) for side in ("left", "right"))
+        strata = np.arange(design.n_strata)
+        first, after = (np.searchsorted(stratum, strata, side=side) for side in ("left", "right"))
         ends = np.append(0.0, np.cumsum(self.unlabeled))
-        of = np.repeat(each, np.where(ends[after] > ends[first], further, 0))
+        of = np.repeat(strata, np.where(ends[after] > ends[first], further, 0))
         turn = np.arange(len(of)) - np.searchsorted(of, of)
         part = (turn + rng.random((n_draws, len(of)))) / np.maximum(further[of], 1)
         at = ends[first][of] + part * (ends[after] - ends[first])[of]
@@ -97,9 +97,9 @@ def _spread_positives(
     """Draw verdicts of these chances, of all draws of a stratum systematically in random order."""
     order = np.lexsort((rng.random(chance.size), stratum.ravel()))
     sums = np.floor(np.append(0.0, np.cumsum(chance.ravel()[order])) + rng.random())
-    found = np.empty(chance.size, dtype=np.int8)
-    found[order] = np.diff(sums) > 0
-    return found.reshape(chance.shape)
+    verdicts = np.empty(chance.size, dtype=np.int8)
+    verdicts[order] = np.diff(sums) > 0
+    return verdicts.reshape(chance.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,20 +148,20 @@ class DrawnCells(ReviewedCells):
     @cached_property
     def place(self) -> IntArray:
         """Cell of each verdict."""
-        there = None if self._there is None else self._there.place
-        return self._behind(there, [each.unit for each in self.drawn])
+        earlier = None if self._there is None else self._there.place
+        return self._behind(earlier, [draw.unit for draw in self.drawn])
 
     @cached_property
     def verdict_stratum(self) -> IntArray:
         """Group of strata that each verdict belongs to."""
-        there = self.reviews.stratum[self.reviews.answered]
-        return np.asarray(self.group[np.append(there, self.drawn[0].stratum)])
+        earlier = self.reviews.stratum[self.reviews.answered]
+        return np.asarray(self.group[np.append(earlier, self.drawn[0].stratum)])
 
     @cached_property
     def verdict(self) -> FloatArray:
         """The verdicts."""
-        there = None if self._there is None else self._there.verdict
-        return self._behind(there, [each.verdict for each in self.drawn]).astype(float)
+        earlier = None if self._there is None else self._there.verdict
+        return self._behind(earlier, [draw.verdict for draw in self.drawn]).astype(float)
 
     @cached_property
     def weight(self) -> FloatArray:

@@ -23,8 +23,8 @@ PATH = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
 # exact interval, which holds whatever the share is, and too often on average; 1/2 in Jeffreys',
 # which holds as often as it says on average over the shares, and less for some. At 95 % and above
 # an interval is meant for all shares, at 90 % and below for the average.
-RISKS, PARTS = (0.025, 0.05), (0.75, 0.5)
-HALF = 0.5
+RISKS, VERDICT_PARTS = (0.025, 0.05), (0.75, 0.5)
+HALF_ROW = 0.5
 # Where so many times the verdicts are more than the rows that have none, these count one by one.
 TIMES_LEFT = 10
 # Of more rows than this, whole ones are no other than parts of rows.
@@ -76,18 +76,18 @@ class Side:
         most = np.where(self.most > 0, self.most, 1.0)
         share = np.clip(self.found / most, 0.0, 1.0)
         smooth = np.clip(self.likely / most, 1e-12, 1 - 1e-12)
-        for up, each in ((True, self.more), (False, self.fewer)):
-            open_ = (each.sum(axis=-1) > 0) & (self.most > 0)
-            total = np.where(open_, each.sum(axis=-1), 1.0)
+        for up, side in ((True, self.more), (False, self.fewer)):
+            open_ = (side.sum(axis=-1) > 0) & (self.most > 0)
+            total = np.where(open_, side.sum(axis=-1), 1.0)
             # The end beyond which nothing was seen rests on the smooth share.
             middle = np.where(
-                (share < HALF - ROUNDING) == up, smooth, np.clip(share, 1e-12, 1 - 1e-12)
+                (share < HALF_ROW - ROUNDING) == up, smooth, np.clip(share, 1e-12, 1 - 1e-12)
             )
             number, usual = (p * (1 - p) * most**2 / (total * widened) for p in (middle, smooth))
-            heavy = (each * self.moves * self.row_weight).sum(axis=-1)
+            heavy = (side * self.moves * self.row_weight).sum(axis=-1)
             rows = most * total / np.where(heavy > 0, heavy, 1.0)  # as heavy as those that vary
             end = _share_end(share, number, risk, up=up)
-            few = open_ & (usual * TIMES_LEFT > rows) & (rows < MOST_COUNTED - HALF)
+            few = open_ & (usual * TIMES_LEFT > rows) & (rows < MOST_COUNTED - HALF_ROW)
             if np.any(few):
                 counted = _counted_ends(share, number, np.where(few, rows, 1.0), risk, up=up)
                 end = np.where(few, counted, end)
@@ -95,7 +95,7 @@ class Side:
             gap = np.where(open_ & ((gap > 0) == up), gap, 0.0)
             if np.any(gap):
                 by_unit = np.divide(
-                    each, self.moves, out=np.zeros(each.shape), where=self.moves > 0
+                    side, self.moves, out=np.zeros(side.shape), where=self.moves > 0
                 )
                 yield by_unit / total[..., None] * gap[..., None]
 
@@ -113,7 +113,7 @@ def _counted_ends(
 ) -> FloatArray:
     """Return the same where few rows are left, set by set."""
     given = np.broadcast_arrays(share, number, rows)
-    sets = zip(*(each.ravel().tolist() for each in given), strict=True)
+    sets = zip(*(column.ravel().tolist() for column in given), strict=True)
     ends = [_counted_end(p, verdicts, many, risk, up=up) for p, verdicts, many in sets]
     return np.reshape(np.array(ends), given[0].shape)
 
@@ -135,12 +135,12 @@ def _counted_end(share: float, number: float, rows: float, risk: float, *, up: b
     log -= betaln(positive + 1, many - positive + 1) + math.log(many + 1)
     place = int(np.searchsorted(np.cumsum(np.exp(log)), 1 - risk if up else risk))
     # Which rows they are moves a metric as well, by about what half a row does.
-    return (min(place, many) + (HALF if up else -HALF)) / many
+    return (min(place, many) + (HALF_ROW if up else -HALF_ROW)) / many
 
 
 def part_more(risk: float) -> float:
     """Return the part of a verdict that an end counts more, by its risk of missing the truth."""
-    return float(np.interp(risk, RISKS, PARTS))
+    return float(np.interp(risk, RISKS, VERDICT_PARTS))
 
 
 def sides_of(
@@ -162,7 +162,7 @@ def sides_of(
     n_strata = len(rows)
     left = rows * np.maximum(rows - drawn, 0.0) / drawn
     seen = sum_by(own, cells.verdict, n_strata) / drawn
-    few = seen <= HALF
+    few = seen <= HALF_ROW
     # Verdicts of the rarer kind, each of which counts for what it is seen to add.
     rarer = np.where(few[..., own], cells.verdict, 1 - cells.verdict)
     rarer = rarer * np.where(few, 1 - seen, seen)[..., own]
@@ -209,8 +209,8 @@ def open_variance(cells: ReviewedCells, shares: StratumShares) -> FloatArray:
 def _spread(total: FloatArray, weight: FloatArray, stratum: IntArray) -> FloatArray:
     """Spread what each stratum has over its units, by their weights."""
     sums = sum_by(stratum, weight, total.shape[-1])
-    each = np.divide(total, sums, out=np.zeros(total.shape), where=sums > 0)
-    return np.asarray(weight * each[..., stratum])
+    shares = np.divide(total, sums, out=np.zeros(total.shape), where=sums > 0)
+    return np.asarray(weight * shares[..., stratum])
 
 
 class Gaps(NamedTuple):

@@ -26,7 +26,7 @@ from undercount.metric_facts import FACTS, Scale
 
 METHOD = "strata of reviews"
 # Where an interval holds this part of a metric's range, nothing can be said of it yet.
-OPEN = 0.9
+OPEN_AT = 0.9
 # Verdicts say as much of the order of rows, however many of them are positive.
 WITHOUT_PREVALENCE = (*SUMS_OVER_PAIRS, "partial_roc_auc")
 # So far out of its range may a value lie by the chance of the draw, and is taken for its end.
@@ -129,10 +129,10 @@ class ReviewedMetrics:
 
     def row_variance(self, gradient: MassGradient) -> float:
         """Return the variance that the draw of the rows causes, if a population is meant."""
-        found = self._own_variance(gradient)
+        variance = self._own_variance(gradient)
         if self.target == "population" and self.clusters is not None:
-            found += self.clusters.between(*self._row_parts(self.clusters, gradient))[0]
-        return found
+            variance += self.clusters.between(*self._row_parts(self.clusters, gradient))[0]
+        return variance
 
     def _own_variance(self, gradient: MassGradient) -> float:
         """Return the same if rows are independent of each other."""
@@ -200,11 +200,11 @@ class ReviewedMetrics:
         cells = self.cells
         rows, drawn = cells.unlabeled_rows, cells.reviewed_rows
         one = self.shares.variance(moves, len(rows))
-        known = drawn + self.shares.prior_weight
+        counted = drawn + self.shares.prior_weight
         one = one * self.shares.correction(drawn)
-        each = rows * np.maximum(rows - drawn, 0.0) * one * cells.squared_weight / drawn
-        total = each.sum(axis=-1)
-        squares = np.maximum((each**2 / known).sum(axis=-1), 1e-300)
+        parts = rows * np.maximum(rows - drawn, 0.0) * one * cells.squared_weight / drawn
+        total = parts.sum(axis=-1)
+        squares = np.maximum((parts**2 / counted).sum(axis=-1), 1e-300)
         effect, units = self.draw_effect(moves)
         return effect * total, np.minimum(np.where(total > 0, total**2 / squares, np.inf), units)
 
@@ -215,7 +215,7 @@ class ReviewedMetrics:
         """
         own = self.of_metric(name)
         value, low, high, error = (
-            float(each) for each in own.intervals(name, threshold, **options)
+            float(number) for number in own.intervals(name, threshold, **options)
         )
         needs = ("reviews",) if own.prevalence is None else ("reviews", "prevalence")
         return Estimate(value, low, high, error, self.confidence_level, needs, METHOD)
@@ -229,8 +229,8 @@ class ReviewedMetrics:
         if self.prevalence is not None and self.prevalence[0] < self.prevalence[1]:
             return self._at_both_ends(name, threshold, **options)
         gradient = self.gradient(name, threshold, **options)
-        found, (least, most) = np.asarray(gradient.value, dtype=float), range_of(name)
-        value, level = np.clip(found, least, most), self.confidence_level
+        reached, (least, most) = np.asarray(gradient.value, dtype=float), range_of(name)
+        value, level = np.clip(reached, least, most), self.confidence_level
         known_total = self.prevalence is not None
         possible = self.cells.possible | (name == "precision") | known_total
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -238,12 +238,12 @@ class ReviewedMetrics:
             widened = stretch(self.cells, level) if self.sequential else 1.0
             gaps = self._gaps(gradient, freedom, widened, name, {"threshold": threshold, **options})
             low, high = np.maximum(value + gaps.low, least), np.minimum(value + gaps.high, most)
-            known = possible & ~(np.abs(found - value) > BEYOND) & ~np.isinf(value)
-            known &= ~(high - low >= OPEN * (most - least))
-            low, high = np.where(known, low, least), np.where(known, high, most)
-            if np.any(found != value):
-                value = np.where(found == value, value, self._in_range(name, value, low, high))
-        error = np.where(known, (widened * variance) ** 0.5, np.nan)
+            valued = possible & ~(np.abs(reached - value) > BEYOND) & ~np.isinf(value)
+            valued &= ~(high - low >= OPEN_AT * (most - least))
+            low, high = np.where(valued, low, least), np.where(valued, high, most)
+            if np.any(reached != value):
+                value = np.where(reached == value, value, self._in_range(name, value, low, high))
+        error = np.where(valued, (widened * variance) ** 0.5, np.nan)
         # A ratio to none at all: how large, verdicts do not say.
         endless = possible & np.isinf(value)
         error = np.where(endless, np.inf, error)
@@ -251,9 +251,9 @@ class ReviewedMetrics:
         likely = np.nan
         if name == "prevalence" and not known_total:
             likely = self.cells.likely.sum(axis=-1) / float(self.cells.everyone.sum())
-        value = np.where(known | endless, value, likely)
-        missing = possible & np.isnan(found)  # nothing is flagged, say
-        return tuple(np.where(missing, np.nan, each) for each in (value, low, high, error))
+        value = np.where(valued | endless, value, likely)
+        missing = possible & np.isnan(reached)  # nothing is flagged, say
+        return tuple(np.where(missing, np.nan, numbers) for numbers in (value, low, high, error))
 
     def _at_both_ends(
         self, name: str, threshold: float | None, **options: Any
@@ -278,8 +278,8 @@ class ReviewedMetrics:
         """
         if name not in SUMS_OVER_PAIRS:
             return end
-        there = metric_values(self.cells.counts, self._possible, self.cells.everyone, name)
-        return np.clip(there, low, high)
+        values = metric_values(self.cells.counts, self._possible, self.cells.everyone, name)
+        return np.clip(values, low, high)
 
     def _gaps(
         self,
@@ -297,8 +297,8 @@ class ReviewedMetrics:
         def read(more: FloatArray) -> FloatArray:
             parts = np.array([[0.0], *([part] for part in PATH)])
             at = positive[..., None, :] + parts * self.more_by_cell(more)[..., None, :]
-            found = metric_values(cells.counts, at, cells.everyone, name, **options)
-            return np.asarray(found[..., 1:] - found[..., :1])
+            values = metric_values(cells.counts, at, cells.everyone, name, **options)
+            return np.asarray(values[..., 1:] - values[..., :1])
 
         student, normal = stdtrit(freedom, 1 - risk), float(ndtri(1 - risk))
         moves = self.moves(gradient)

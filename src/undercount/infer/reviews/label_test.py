@@ -31,7 +31,7 @@ LEAST_PART = 0.2
 MIDDLE = 0.01
 # How far a sum at its very end is moved inwards, in steps from one rank to the next.
 INWARDS = 0.25
-_ROUNDS, _HALVINGS, _CONVERGED = 100, 30, 1e-13
+_LIKELIHOOD_ROUNDS, _ODDS_HALVINGS, _CONVERGED = 100, 30, 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +218,7 @@ class LabelTest:
         low, high = 0.0, 1.0
         while self.information(high * planned) < INFORMED:
             low, high = high, 2 * high
-        for _ in range(_HALVINGS):
+        for _ in range(_ODDS_HALVINGS):
             middle = (low + high) / 2
             enough = self.information(middle * planned) >= INFORMED
             low, high = (low, middle) if enough else (middle, high)
@@ -336,12 +336,12 @@ class _Draw:
     def _solve(self, columns: FloatArray, sums: FloatArray, point: FloatArray) -> FloatArray:
         """Find the coefficients of columns at which their sums over those found are expected."""
         depth = self._depth(columns, sums, point)
-        for _ in range(_ROUNDS):
+        for _ in range(_LIKELIHOOD_ROUNDS):
             share = expit(self._log_odds + point @ columns)
             slope = sums - columns @ (self.number * share)
             bend = (columns * (self.number * share * (1 - share))) @ columns.T
             step = np.linalg.lstsq(bend, slope, rcond=None)[0]
-            for _ in range(_HALVINGS):
+            for _ in range(_ODDS_HALVINGS):
                 lower = self._depth(columns, sums, point + step)
                 if lower <= depth:
                     break

@@ -25,7 +25,7 @@ from undercount.infer.reviews.verdicts import (
 )
 
 # Verdicts that a group of strata should have: with one, all of its rows are as that one was.
-ENOUGH = 4
+MIN_VERDICTS_PER_GROUP = 4
 
 
 def reviews_of_part(reviews: Reviews, place: IntArray, unlabeled_scores: FloatArray) -> Reviews:
@@ -114,7 +114,7 @@ def _join_few(reviews: Reviews, whole: ReviewedCells) -> tuple[IntArray, NDArray
     """
     design, group = reviews.design, whole.group
     number = np.bincount(group, reviews.sizes)
-    needed = np.minimum(ENOUGH, whole.reviewed_rows)
+    needed = np.minimum(MIN_VERDICTS_PER_GROUP, whole.reviewed_rows)
     flagged = np.zeros(len(number), dtype=bool)
     if design.threshold is not None:
         np.logical_or.at(flagged, group, design.edges >= design.threshold)

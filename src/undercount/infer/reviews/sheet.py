@@ -104,17 +104,17 @@ def describe_rows(counts: ScoreCounts) -> dict[str, Any]:
     labelled = (counts.positive > 0) | (counts.negative > 0)
     cells = [counts.score[labelled], counts.positive[labelled], counts.negative[labelled]]
     # Bins are not the same in every count; labelled scores of other counts are kept apart.
-    known = "" if counts.auc_error else hashlib.sha256(np.array(cells).tobytes()).hexdigest()[:16]
-    return {**{name: getattr(counts, f"n_{name}") for name in CLASS_WORDS}, "labelled": known}
+    digest = "" if counts.auc_error else hashlib.sha256(np.array(cells).tobytes()).hexdigest()[:16]
+    return {**{name: getattr(counts, f"n_{name}") for name in CLASS_WORDS}, "labelled": digest}
 
 
 def check_same_rows(design: Mapping[str, Any], counts: ScoreCounts) -> None:
     """Refuse rows other than those the plan was made for."""
-    planned, found = design["rows"], describe_rows(counts)
+    planned, counted = design["rows"], describe_rows(counts)
     for name, words in CLASS_WORDS.items():
-        if planned[name] != found[name]:
-            _refuse(f"{planned[name]:,.0f} rows {words}, and now there are {found[name]:,.0f}")
-    if planned["labelled"] and found["labelled"] and planned["labelled"] != found["labelled"]:
+        if planned[name] != counted[name]:
+            _refuse(f"{planned[name]:,.0f} rows {words}, and now there are {counted[name]:,.0f}")
+    if planned["labelled"] and counted["labelled"] and planned["labelled"] != counted["labelled"]:
         _refuse("labelled rows with other scores")
 
 

@@ -8,7 +8,7 @@ from scipy.special import betaincinv, ndtr
 
 from undercount.curve import FloatArray
 from undercount.infer.reviews.verdicts import (
-    MOST,
+    MOST_SURE,
     SHIFT,
     SLOPE,
     IntArray,
@@ -25,10 +25,10 @@ PRIOR_POSITIVES, LEAST_WEIGHT, MOST_WEIGHT = 0.5, 2.0, 6.0
 # all verdicts (beyond those that the posterior counts for) that no neighbours tell of it.
 LONELY = (0.1, 0.2)
 # Expected coefficients of the labels' log odds and the rank of the score, and their spreads.
-RANKED = np.array([0.0, 1.0, 0.0]), np.array([SHIFT, SLOPE, 1.0])
-SMALLEST = 1e-9
+RANK_COEFFICIENTS = np.array([0.0, 1.0, 0.0]), np.array([SHIFT, SLOPE, 1.0])
+LEAST_STRATUM_SHARE = 1e-9
 # A variance is nothing beside the mean square of which it is so small a part.
-ROUNDING = 1e-12
+VARIANCE_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +50,11 @@ class StratumShares:
     def of(cls, cells: ReviewedCells) -> "StratumShares":
         """Read the verdicts."""
         # Verdicts on most scores cannot tell that the highest hold no negative of their own kind.
-        guess = np.minimum(cells.recalibrated, MOST)
+        guess = np.minimum(cells.recalibrated, MOST_SURE)
         prior, weight = _priors(cells, guess)
-        found = sum_by(cells.verdict_stratum, cells.verdict, len(cells.unlabeled_rows))
-        share = (found + weight * prior) / (cells.reviewed_rows + weight)
-        share = _left_open(share, found, cells.reviewed_rows)
+        positives = sum_by(cells.verdict_stratum, cells.verdict, len(cells.unlabeled_rows))
+        share = (positives + weight * prior) / (cells.reviewed_rows + weight)
+        share = _left_open(share, positives, cells.reviewed_rows)
         chance = _tilted(guess, prior, share, cells.stratum)
         return cls(cells.stratum, cells.unlabeled, cells.posterior, chance, weight)
 
@@ -68,20 +68,15 @@ class StratumShares:
 
         p(1-p) at an estimated p is too small on average by the part of p's own variance.
         """
-        known = drawn + self.prior_weight
-        return np.asarray(known**2 / (known**2 - drawn))
+        counted = drawn + self.prior_weight
+        return np.asarray(counted**2 / (counted**2 - drawn))
 
     def variance(self, moves: FloatArray, n_strata: int) -> FloatArray:
         """Return, for each stratum, the variance of what one row's verdict adds.
 
         A row adds its verdict less the posterior, times what a positive in its cell moves.
         """
-        spread = _means(
-            self.stratum,
-            self.unlabeled,
-            moves**2 * self.spread,
-            n_strata,
-        )
+        spread = _means(self.stratum, self.unlabeled, moves**2 * self.spread, n_strata)
         return np.asarray(spread + self._mismatch(moves, self.share, n_strata))
 
     def flat_mismatch(self, moves: FloatArray, n_strata: int) -> FloatArray:
@@ -97,9 +92,9 @@ class StratumShares:
         excess = moves * (share - self.posterior)
         middle = _means(self.stratum, self.unlabeled, excess, n_strata)
         squares = _means(self.stratum, self.unlabeled, excess**2, n_strata)
-        found = squares - middle**2
+        variance = squares - middle**2
         # Where all rows of a stratum are alike nothing is open, not what rounding leaves.
-        return np.asarray(np.where(found > ROUNDING * squares, found, 0.0))
+        return np.asarray(np.where(variance > VARIANCE_ROUNDING * squares, variance, 0.0))
 
 
 def likely_chances(cells: ReviewedCells, scores: Sequence[float]) -> Iterator[FloatArray]:
@@ -112,21 +107,23 @@ def likely_chances(cells: ReviewedCells, scores: Sequence[float]) -> Iterator[Fl
     """
     log_odds = np.log(cells.posterior) - np.log1p(-cells.posterior)
     columns = np.stack([np.ones(len(log_odds)), log_odds, normal_rank(cells.counts)], axis=1)
-    guess = np.minimum(cells.fit_verdicts(columns, *RANKED), MOST)
+    guess = np.minimum(cells.fit_verdicts(columns, *RANK_COEFFICIENTS), MOST_SURE)
     prior, weight = _priors(cells, guess)
-    found = sum_by(cells.verdict_stratum, cells.verdict, len(cells.unlabeled_rows))
-    yes, no = found + weight * prior, cells.reviewed_rows - found + weight * (1 - prior)
+    positives = sum_by(cells.verdict_stratum, cells.verdict, len(cells.unlabeled_rows))
+    yes, no = positives + weight * prior, cells.reviewed_rows - positives + weight * (1 - prior)
     for score in scores:
         share = np.asarray(betaincinv(yes, no, ndtr(score)), dtype=np.float64)
-        share = np.clip(share, SMALLEST, 1 - SMALLEST)
+        share = np.clip(share, LEAST_STRATUM_SHARE, 1 - LEAST_STRATUM_SHARE)
         chance = _tilted(guess, prior, share, cells.stratum)
-        yield np.clip(chance, SMALLEST, 1 - SMALLEST)
+        yield np.clip(chance, LEAST_STRATUM_SHARE, 1 - LEAST_STRATUM_SHARE)
 
 
 def _priors(cells: ReviewedCells, guess: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the mean of a guess in each stratum, and the verdicts that it counts for."""
     prior = _means(cells.stratum, cells.unlabeled, guess, len(cells.unlabeled_rows))
-    prior = np.clip(prior, SMALLEST, 1 - SMALLEST)  # a stratum may have no unlabeled row left
+    prior = np.clip(
+        prior, LEAST_STRATUM_SHARE, 1 - LEAST_STRATUM_SHARE
+    )  # a stratum may have no unlabeled row left
     weight = PRIOR_POSITIVES / np.minimum(prior, 1 - prior)
     return prior, np.clip(weight, LEAST_WEIGHT, MOST_WEIGHT)
 

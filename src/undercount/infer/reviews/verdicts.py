@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,22 +18,18 @@ from undercount.errors import MISSING_DATA, InputError, named
 IntArray = NDArray[np.intp]
 NOT_ANSWERED = -1
 # No row is taken for surely positive by its score alone.
-MOST = 0.95
+MOST_SURE = 0.95
 # Part of the working posterior that is smooth, and how steep that is beside the labels.
 GUARD, GUARD_SLOPE = 0.2, 0.5
 # How sure a row may be where verdicts are foretold, and parts of the positives in surest rows.
-SUREST, HEADS = 0.995, (0.1, 0.5)
+SUREST, POSTERIOR_HEADS = 0.995, (0.1, 0.5)
 # Where labels are supposed to prefer some scores: least spread of labelled ranks, and how far log
 # odds are moved at most.
-LEAST_SPREAD, FARTHEST = 0.3, 6.0
+LEAST_SPREAD, FARTHEST_LOG_ODDS = 0.3, 6.0
 # Spread of what verdicts may add to the log odds of the posterior, and of their slope around 1.
 SHIFT, SLOPE = 2.0, 0.5
 # The same of what the plan's and another model's score say together: a shift, and both slopes.
 OTHER_SCORE = np.array([0.0, 1.0, 0.5]), np.array([SHIFT, SLOPE, SLOPE])
-# The same among labels: any shift, and what the other score says beyond the plan's.
-JOINT_SCORE = np.array([0.0, 0.5]), np.array([20.0, SLOPE])
-# Labelled rows in each bin of the other model's scores, and most bins.
-LABELS_A_BIN, MOST_BINS = 20, 30
 # Known rows of an audit in each stratum, and how many strata there are at most.
 ROWS_A_STRATUM, MOST_AUDIT_STRATA = 10, 50
 # Spread of the slope of an audit's log odds by the rank of the score, around 1.
@@ -43,9 +39,9 @@ AUDIT_PARTS = 20
 # Part of the recalibrated posterior that is spread as its square root.
 EVEN = 0.05
 # Farthest that log odds are moved so that a stratum has as many positives as were found: to none.
-FARTHEST_TILT, _HALVINGS = 80.0, 60
+FARTHEST_TILT, _TILT_HALVINGS = 80.0, 60
 _ROUNDING = 1e-9
-_ROUNDS = 20
+_OVERFLOW_ROUNDS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,7 +309,7 @@ def working_posterior(counts: ScoreCounts, unlabeled_prevalence: float) -> Float
     """
     odds, smooth = _guesses(counts)
     hidden = unlabeled_prevalence * counts.n_unlabeled
-    return np.asarray(np.clip(hidden * ((1 - GUARD) * odds + GUARD * smooth), 1e-9, MOST))
+    return np.asarray(np.clip(hidden * ((1 - GUARD) * odds + GUARD * smooth), 1e-9, MOST_SURE))
 
 
 def design_posterior(counts: ScoreCounts, design: ReviewDesign) -> FloatArray:
@@ -340,16 +336,16 @@ def supposed_posterior(
     guess = _supposed_guess(counts, slope)
     hidden = min(unlabeled_prevalence, SUREST) * counts.n_unlabeled
     scale = hidden
-    for _ in range(_ROUNDS):  # what the surest rows cannot hold lies lower
-        found = np.minimum(scale * guess, SUREST)
-        scale *= hidden / max(float(found @ counts.unlabeled), 1e-300)
+    for _ in range(_OVERFLOW_ROUNDS):  # what the surest rows cannot hold lies lower
+        chances = np.minimum(scale * guess, SUREST)
+        scale *= hidden / max(float(chances @ counts.unlabeled), 1e-300)
     return np.asarray(np.clip(scale * guess, 1e-9, SUREST))
 
 
 def largest_share(counts: ScoreCounts) -> float:
     """Return the share of hidden positives at which the surest half of them is sure."""
     guess = _supposed_guess(counts, 0.0)
-    return SUREST / (_head(guess, counts.unlabeled, HEADS[1]) * counts.n_unlabeled)
+    return SUREST / (_head(guess, counts.unlabeled, POSTERIOR_HEADS[1]) * counts.n_unlabeled)
 
 
 def share_of_slope(counts: ScoreCounts, unlabeled_prevalence: float, slope: float) -> float:
@@ -359,7 +355,7 @@ def share_of_slope(counts: ScoreCounts, unlabeled_prevalence: float, slope: floa
     those seem surer than they are, and a share that supposes random labels is too low; where they
     prefer low ones, few of them are there, and half of the positives are looked at.
     """
-    part = HEADS[0] if slope > 0 else HEADS[1]
+    part = POSTERIOR_HEADS[0] if slope > 0 else POSTERIOR_HEADS[1]
     own, random = (
         _head(_supposed_guess(counts, each), counts.unlabeled, part) for each in (slope, 0.0)
     )
@@ -373,7 +369,7 @@ def _supposed_guess(counts: ScoreCounts, slope: float) -> FloatArray:
     anyway and is not pulled lower.
     """
     odds, smooth = _guesses(counts)
-    tilt = np.exp(np.clip(-slope * _standard_rank(counts), -FARTHEST, FARTHEST))
+    tilt = np.exp(np.clip(-slope * _standard_rank(counts), -FARTHEST_LOG_ODDS, FARTHEST_LOG_ODDS))
     part = min(GUARD, 1.0 / math.sqrt(counts.n_positive))
     if slope >= 0:
         return (1 - part) * _scaled(odds * tilt, counts.unlabeled) + part * smooth
@@ -383,9 +379,9 @@ def _supposed_guess(counts: ScoreCounts, slope: float) -> FloatArray:
 def _head(guess: FloatArray, unlabeled: FloatArray, part: float) -> float:
     """Return the mean of a guess over the surest rows, which hold this part of the positives."""
     order = np.argsort(-guess, kind="stable")
-    rows, held = unlabeled[order], np.cumsum((guess * unlabeled)[order])
-    last = int(np.searchsorted(held, part * held[-1]))
-    return float(held[last] / max(float(rows[: last + 1].sum()), 1e-300))
+    rows, sums = unlabeled[order], np.cumsum((guess * unlabeled)[order])
+    last = int(np.searchsorted(sums, part * sums[-1]))
+    return float(sums[last] / max(float(rows[: last + 1].sum()), 1e-300))
 
 
 def _guesses(counts: ScoreCounts) -> tuple[FloatArray, FloatArray]:
@@ -408,7 +404,6 @@ def _fit_logistic(
     verdict: FloatArray,
     expected: FloatArray,
     spread: FloatArray,
-    offset: FloatArray | float = 0.0,
 ) -> FloatArray:
     """Fit verdicts by logistic regression, drawn towards expected coefficients.
 
@@ -417,7 +412,7 @@ def _fit_logistic(
     prior, turned = spread**-2.0, columns.swapaxes(-1, -2)
     theta = np.broadcast_to(expected, (*verdict.shape[:-1], len(expected)))
     for _ in range(50):
-        share = expit((columns @ theta[..., None])[..., 0] + offset)
+        share = expit((columns @ theta[..., None])[..., 0])
         score = (turned @ (verdict - share)[..., None])[..., 0] - prior * (theta - expected)
         bend = (turned * (share * (1 - share))[..., None, :]) @ columns + np.diag(prior)
         step = np.linalg.solve(bend, score[..., None])[..., 0]
@@ -436,7 +431,7 @@ def _tilt(
     """
     low, high = np.full(wanted.shape, -FARTHEST_TILT), np.full(wanted.shape, FARTHEST_TILT)
     odds = logit(chance)
-    for _ in range(_HALVINGS):
+    for _ in range(_TILT_HALVINGS):
         middle = (low + high) / 2
         sums = sum_by(stratum, rows * expit(odds + middle[..., stratum]), wanted.shape[-1])
         low, high = np.where(sums < wanted, middle, low), np.where(sums < wanted, high, middle)
@@ -507,11 +502,11 @@ def keep_apart(counts: ScoreCounts, reviews: Reviews) -> ScoreCounts:
     parts, place = np.unique(
         np.concatenate([score[inside], counts.score[bare]]), return_inverse=True
     )
-    held = np.bincount(place, np.concatenate([weight[inside], np.zeros(np.sum(bare))]))
+    weights = np.bincount(place, np.concatenate([weight[inside], np.zeros(np.sum(bare))]))
     whole = np.searchsorted(-counts.score, -parts)
     n_cells = len(counts.score)
-    rest = np.maximum(counts.unlabeled - np.bincount(whole, held, n_cells), 0.0)
-    rows = held + (rest / np.maximum(np.bincount(whole, minlength=n_cells), 1))[whole]
+    rest = np.maximum(counts.unlabeled - np.bincount(whole, weights, n_cells), 0.0)
+    rows = weights + (rest / np.maximum(np.bincount(whole, minlength=n_cells), 1))[whole]
     return _put_parts(counts, bare, parts, rows)
 
 
@@ -675,12 +670,12 @@ class ReviewedCells:
     ) -> FloatArray:
         """Fit the verdicts by log odds that are linear in some columns, a part more evenly."""
         theta = _fit_logistic(columns[self.place], self.verdict, expected, spread)
-        found = 1 / (1 + np.exp(-np.clip(theta @ columns.T, -30, 30)))
+        chances = 1 / (1 + np.exp(-np.clip(theta @ columns.T, -30, 30)))
         # As many positives, spread more evenly.
-        even = np.sqrt(found)
-        ratio = (found @ self.unlabeled) / np.maximum(even @ self.unlabeled, 1e-300)
+        even = np.sqrt(chances)
+        ratio = (chances @ self.unlabeled) / np.maximum(even @ self.unlabeled, 1e-300)
         even *= ratio[..., None]
-        return np.asarray((1 - EVEN) * found + EVEN * np.minimum(even, MOST))
+        return np.asarray((1 - EVEN) * chances + EVEN * np.minimum(even, MOST_SURE))
 
     @cached_property
     def hidden(self) -> FloatArray:
@@ -717,8 +712,8 @@ class ReviewedCells:
         """Positives among the rows of each unit that have no verdict, spread in the same way."""
         many, excess = len(self.unlabeled_rows), self.verdict - self.at_verdicts(self.posterior)
         expected = sum_by(self.stratum, self.unseen * self.posterior, many)
-        wanted = expected + sum_by(self.verdict_stratum, self.weight * excess * self.beyond, many)
-        chance = _tilt(np.minimum(self.ordered, MOST), self.unseen, self.stratum, wanted)
+        totals = expected + sum_by(self.verdict_stratum, self.weight * excess * self.beyond, many)
+        chance = _tilt(np.minimum(self.ordered, MOST_SURE), self.unseen, self.stratum, totals)
         return np.asarray(self.unseen * chance)
 
     @property
@@ -778,8 +773,6 @@ class CrossedCells(ReviewedCells):
         Unlabeled row of each verdict, as a place in the two above.
     row_weight : array, optional
         Weight of each unlabeled row.
-    labelled : pair of array of int
-        Cell of each row labelled positive, by the plan's model and by this one.
     """
 
     plan: ReviewedCells = field(kw_only=True)
@@ -787,7 +780,6 @@ class CrossedCells(ReviewedCells):
     own_cell: IntArray = field(kw_only=True)
     reviewed: IntArray = field(kw_only=True)
     row_weight: FloatArray | None = field(default=None, kw_only=True)
-    labelled: tuple[IntArray, IntArray] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "group", self.plan.group)
@@ -807,10 +799,10 @@ class CrossedCells(ReviewedCells):
         if rows is None:
             raise InputError("comparing needs to know which rows were reviewed", argument="reviews")
         own_place, plan_place = (
-            np.searchsorted(-each.score, -score.astype(np.float64))
-            for each, score in ((counts, scores), (plan.counts, plan_scores))
+            np.searchsorted(-table.score, -score.astype(np.float64))
+            for table, score in ((counts, scores), (plan.counts, plan_scores))
         )
-        pool, labelled = np.flatnonzero(labels == NOT_ANSWERED), labels == 1
+        pool = np.flatnonzero(labels == NOT_ANSWERED)
         own, other = own_place[pool], plan_place[pool]
         return cls(
             counts,
@@ -821,7 +813,6 @@ class CrossedCells(ReviewedCells):
             own_cell=own,
             reviewed=np.searchsorted(pool, rows[plan.reviews.answered]),
             row_weight=None if weights is None else weights[pool],
-            labelled=(plan_place[labelled], own_place[labelled]),
         )
 
     @cached_property
@@ -851,12 +842,12 @@ class CrossedCells(ReviewedCells):
         positive. By the plan's score alone, a few positives low down that this model flags were
         overlooked: differences of two models that share no noise covered .76.
         """
-        known, own = self.plan.recalibrated[self.plan_cell], self._own_posterior[self.own_cell]
+        planned, own = self.plan.recalibrated[self.plan_cell], self._own_posterior[self.own_cell]
         if self.follows_plan:
-            return np.asarray(known)
-        logits = [np.log(each) - np.log1p(-each) for each in (known, own)]
+            return np.asarray(planned)
+        logits = [np.log(chances) - np.log1p(-chances) for chances in (planned, own)]
         middle = float(np.mean(logits[1]))
-        columns = np.stack([np.ones(len(known)), logits[0], logits[1] - middle], axis=1)
+        columns = np.stack([np.ones(len(planned)), logits[0], logits[1] - middle], axis=1)
         return self.fit_verdicts(columns, *OTHER_SCORE)
 
     @cached_property
@@ -864,60 +855,10 @@ class CrossedCells(ReviewedCells):
         """The working posterior of each cell of this model."""
         return design_posterior(self.counts, self.reviews.design)
 
-    @cached_property
-    def joint_posterior(self) -> FloatArray:
-        """The working posterior of each unlabeled row by the labels, as both models score them.
-
-        What this model's score says beyond the plan's moves the plan's posterior, as fast as it
-        does among labelled rows beside unlabeled ones (logistic regression).
-        """
-        labelled = self.labelled
-        if labelled is None or self.follows_plan:
-            return self.posterior
-        places = zip((self.plan_cell, self.own_cell), labelled, strict=True)
-        plan, this = (
-            np.log(posterior)[np.concatenate(place)]
-            for posterior, place in zip(
-                (self.plan.posterior, self._own_posterior), places, strict=True
-            )
-        )
-        number = len(self.own_cell)
-        columns = np.stack([np.ones(number), plan[:number]], axis=1)
-        line = np.linalg.lstsq(columns, this[:number], rcond=None)[0]
-        beyond = this - line[0] - line[1] * plan
-        is_labelled = np.arange(len(plan)) >= number
-        columns = np.stack([np.ones(len(plan)), beyond], axis=1)
-        slope = _fit_logistic(columns, is_labelled.astype(float), *JOINT_SCORE, offset=plan)[1]
-        return np.asarray(np.clip(self.posterior * np.exp(slope * beyond[:number]), 1e-9, MOST))
-
     @property
     def follows_plan(self) -> bool:
         """Whether this model puts the rows in the plan's order."""
         return np.array_equal(self._own_posterior[self.own_cell], self.posterior)
-
-    @cached_property
-    def label_bins(self) -> tuple[IntArray, FloatArray, IntArray]:
-        """Bins of this model's scores with as many labels each: of rows, labels in each, its side.
-
-        On either side of the plan's threshold there are bins of their own.
-        """
-        design, (plan_labelled, own_labelled) = self.reviews.design, cast("Any", self.labelled)
-        lowest = -np.inf if design.threshold is None else design.threshold
-        flagged = self.plan.counts.score >= lowest
-        bins = np.zeros(len(self.own_cell), dtype=np.intp)
-        labels: list[float] = []
-        sides: list[int] = []
-        for number, side in enumerate((flagged, ~flagged)):
-            own = np.sort(own_labelled[side[plan_labelled]])
-            n_bins = int(np.clip(len(own) // LABELS_A_BIN, 1, MOST_BINS))
-            edges = own[np.arange(1, n_bins) * len(own) // n_bins]
-            here = side[self.plan_cell]
-            rows = np.searchsorted(edges, self.own_cell[here], side="right")
-            bins[here] = len(labels) + rows
-            each = np.bincount(np.searchsorted(edges, own, side="right"), minlength=n_bins)
-            labels += each.tolist()
-            sides += [number] * n_bins
-        return bins, np.array(labels, dtype=float), np.array(sides, dtype=np.intp)
 
     def by_cell(self, by_unit: FloatArray) -> FloatArray:
         """Sum up over the rows of each cell."""
@@ -999,8 +940,7 @@ class AuditedCells(ReviewedCells):
 
 
 def audit_reviews(
-    counts: ScoreCounts,
-    rows: tuple[NDArray[Any], NDArray[Any], FloatArray | None] | None = None,
+    counts: ScoreCounts, rows: tuple[NDArray[Any], NDArray[Any], FloatArray | None] | None = None
 ) -> Reviews:
     """Return rows known in both classes as a review of a random sample of all rows.
 
@@ -1026,18 +966,18 @@ def audit_reviews(
             argument="assume",
         )
     positive, negative, unlabeled = counts.cell_rows
-    known = positive + negative
-    number = int(np.clip(known.sum() // ROWS_A_STRATUM, 1, MOST_AUDIT_STRATA))
-    above = np.cumsum(known) - known / 2
-    at = np.floor(above / known.sum() * number).astype(np.intp)
+    verified = positive + negative
+    number = int(np.clip(verified.sum() // ROWS_A_STRATUM, 1, MOST_AUDIT_STRATA))
+    above = np.cumsum(verified) - verified / 2
+    at = np.floor(above / verified.sum() * number).astype(np.intp)
     last = np.append(np.flatnonzero(np.diff(at) > 0), len(at) - 1)
     edges = counts.score[last]
     place = np.searchsorted(-edges, -counts.score)
-    held = np.rint(np.bincount(place, known + unlabeled, len(edges))).astype(np.intp)
-    share = float(positive.sum() / known.sum())
+    sizes = np.rint(np.bincount(place, verified + unlabeled, len(edges))).astype(np.intp)
+    share = float(positive.sum() / verified.sum())
     if rows is None:
         which, weight = None, None
-        score = np.repeat(counts.score, np.rint(known).astype(np.intp))
+        score = np.repeat(counts.score, np.rint(verified).astype(np.intp))
         one_by_one = np.rint(np.stack([positive, negative], axis=1)).astype(np.intp).ravel()
         verdict = np.repeat(np.tile([1, 0], len(counts.score)), one_by_one)
     else:
@@ -1046,7 +986,7 @@ def audit_reviews(
         verdict, score = labels[which], scores[which].astype(np.float64)
         weight = None if weights is None else weights[which]
     stratum = np.searchsorted(-edges, -score)
-    design = ReviewDesign(edges, held, stratum, share, goal=("audit",))
+    design = ReviewDesign(edges, sizes, stratum, share, goal=("audit",))
     return Reviews(which, verdict, score, stratum, design, weight)
 
 
@@ -1065,9 +1005,9 @@ def check_unchanged(counts: ScoreCounts, reviews: Reviews) -> None:
         )
     if counts.weighted:
         return  # sums of weights are no numbers of rows
-    found = np.bincount(design.stratum_of(counts.score), counts.unlabeled, design.n_strata)
+    counted = np.bincount(design.stratum_of(counts.score), counts.unlabeled, design.n_strata)
     whole = bool(np.isin(design.edges, counts.score).all())
-    differ = np.abs(found - design.n_unlabeled) > _ROUNDING * planned + 0.5
+    differ = np.abs(counted - design.n_unlabeled) > _ROUNDING * planned + 0.5
     if abs(counts.n_unlabeled - planned) > 0.5 or (whole and differ.any()):  # noqa: PLR2004 - a row
         raise InputError(
             f"the plan was made for {row_words(planned)} without a label; the data have "
@@ -1116,8 +1056,8 @@ def review_curve(
 def curve_of(cells: ReviewedCells, positive: FloatArray | None = None) -> OperatingCurve:
     """Return the curve of the positives found (or of these) among all rows."""
     mass = cells.positive if positive is None else positive
-    found, rows = (np.append(0.0, np.cumsum(each)) for each in (mass, cells.everyone))
-    if not 0 < found[-1] < rows[-1]:
+    positives, rows = (np.append(0.0, np.cumsum(column)) for column in (mass, cells.everyone))
+    if not 0 < positives[-1] < rows[-1]:
         raise InputError(
             f"{len(cells.verdict)} verdicts are too few to say how many of {row_words(rows[-1])} "
             "are positive; review more rows",
@@ -1126,9 +1066,9 @@ def curve_of(cells: ReviewedCells, positive: FloatArray | None = None) -> Operat
     merged = np.append(False, cells.counts.merged) if cells.counts.compact else None
     return OperatingCurve(
         threshold=np.append(np.inf, cells.counts.score),
-        tpr=found / found[-1],
-        fpr=(rows - found) / (rows[-1] - found[-1]),
-        prevalence=float(found[-1] / rows[-1]),
+        tpr=positives / positives[-1],
+        fpr=(rows - positives) / (rows[-1] - positives[-1]),
+        prevalence=float(positives[-1] / rows[-1]),
         merged=merged,
         flagged=rows / rows[-1],
     )

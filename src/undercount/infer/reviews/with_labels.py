@@ -15,18 +15,13 @@ from undercount.estimate import Estimate
 from undercount.infer.mass_gradients import MassGradient, mass_gradient
 from undercount.infer.mixture import Target
 from undercount.infer.reviews.clusters import ReviewClusters
-from undercount.infer.reviews.intervals import (
-    ReviewedMetrics,
-    make_estimate,
-    mean_weight,
-    stretch,
-)
+from undercount.infer.reviews.intervals import ReviewedMetrics, make_estimate, mean_weight, stretch
 from undercount.infer.reviews.part_of_rows import PartCells
 from undercount.infer.reviews.stratum_shares import LEAST_WEIGHT
-from undercount.infer.reviews.verdicts import CrossedCells, ReviewedCells
+from undercount.infer.reviews.verdicts import ReviewedCells
 
 BOTH = ("reviews", "random labels")
-_ROUNDS = 8
+_SHARING_ROUNDS = 8
 # Least and largest share of the positives that may carry a label.
 _FREQUENCIES = (1e-6, 1 - 1e-6)
 # With fewer labels average precision, which hangs on the order of a handful of rows at the top, is
@@ -106,7 +101,7 @@ class LabelledStrata:
         spread = self._sums(self.cells.posterior * unlabeled)
         spread *= float(labelled.sum()) / max(float(spread.sum()), 1e-300)
         chance = float(np.clip(labelled.sum() / (labelled.sum() + likely.sum()), *_FREQUENCIES))
-        for _ in range(_ROUNDS):
+        for _ in range(_SHARING_ROUNDS):
             guess = np.maximum(spread / chance, 1e-9)
             weight = guess / self._spread_of(chance, guess, reviewed)
             chance = float(np.clip(weight @ labelled / (weight @ counted), *_FREQUENCIES))
@@ -125,14 +120,15 @@ class LabelledStrata:
         return np.asarray(by_labels / (by_labels + reviewed))
 
     @property
+    def few_in_part(self) -> bool:
+        """Whether these are a part of the rows, with so few labels that reviews alone answer."""
+        part = isinstance(self.cells, PartCells) and not self.cells.has_all
+        return part and float(self.labelled.sum()) < FEW_IN_PART * self.unit
+
+    @property
     def label_frequency(self) -> float:
         """Share of the positives that carry a label."""
         return self._fitted[0]
-
-    @property
-    def chance(self) -> FloatArray:
-        """How likely a row of each unit is positive beside others of its stratum, by the labels."""
-        return self.cells.posterior
 
     @cached_property
     def positive(self) -> FloatArray:
@@ -161,9 +157,9 @@ class LabelledStrata:
 
         No stratum holds fewer than were found in it, nor more than are not known for negative.
         """
-        cells, found = self.cells, self._found
-        most = self.unlabeled - (self._by_verdict(cells.weight) - found)
-        return np.clip(self._fitted[1] - self.labelled, found, np.maximum(most, found))
+        cells, positives = self.cells, self._found
+        most = self.unlabeled - (self._by_verdict(cells.weight) - positives)
+        return np.clip(self._fitted[1] - self.labelled, positives, np.maximum(most, positives))
 
     def _spread(self, hidden: FloatArray, rows: FloatArray) -> FloatArray:
         """Spread positives of each stratum over rows of its cells, as the labels say.
@@ -171,16 +167,16 @@ class LabelledStrata:
         No cell gets more than it has rows: average precision would be more than one.
         """
         stratum, scale = self.cells.stratum, np.ones(self.n_strata)
-        for _ in range(_ROUNDS):
-            sums = self._sums(rows * np.minimum(self.chance * scale[stratum], 1.0))
+        for _ in range(_SHARING_ROUNDS):
+            sums = self._sums(rows * np.minimum(self.cells.posterior * scale[stratum], 1.0))
             scale *= np.divide(hidden, sums, out=np.zeros(len(sums)), where=sums > 0)
-        return np.asarray(rows * np.minimum(self.chance * scale[stratum], 1.0))
+        return np.asarray(rows * np.minimum(self.cells.posterior * scale[stratum], 1.0))
 
     def variance(self, moves: FloatArray) -> tuple[float, float]:
         """Return the variance of a sum over positives, each counting what it moves; its freedom."""
         chance, _, total, reviewed = self._fitted
         cells = self.cells
-        likely = self.chance * cells.unlabeled
+        likely = cells.posterior * cells.unlabeled
         sums = np.maximum(self._sums(likely), 1e-300)
         middle = self._sums(likely * moves) / sums
         squares = self._sums(likely * moves**2) / sums
@@ -191,21 +187,21 @@ class LabelledStrata:
         by_reviews = middle * part + chance * lever * common
         by_labels = middle * (1 - part) / chance - lever * common
         each = by_reviews**2 * reviewed
-        found = float(each.sum())
+        total_variance = float(each.sum())
         effect, freedom = self._by_cluster(by_labels)
         labels = float(by_labels**2 @ (chance * (1 - chance) * total)) * self.unit
-        found += effect * labels
+        total_variance += effect * labels
         # Within a stratum the positives are spread as those that were seen there.
         seen = (self.labelled / max(effect, 1.0) + self._found) / self.unit
         hidden = np.maximum(total - self.labelled - self._found, 0.0)
         inside = hidden**2 * np.maximum(squares - middle**2, 0.0) / (seen + 1)
         # Where nearly all rows are positive, hardly any place is left open.
         inside *= np.clip(1 - hidden / np.maximum(self.unlabeled, self.unit), 0.0, 1.0)
-        found += float(inside.sum())
-        known = cells.reviewed_rows + LEAST_WEIGHT
+        total_variance += float(inside.sum())
+        counted = cells.reviewed_rows + LEAST_WEIGHT
         # Of one label by itself the variance is known; what clusters add to it, they tell.
-        parts = float((each**2 / known).sum()) + ((effect - 1) * labels) ** 2 / freedom
-        return found, found**2 / max(parts, 1e-300)
+        parts = float((each**2 / counted).sum()) + ((effect - 1) * labels) ** 2 / freedom
+        return total_variance, total_variance**2 / max(parts, 1e-300)
 
     def _by_cluster(self, by_stratum: FloatArray) -> tuple[float, float]:
         """Return the effect of clusters on a sum over labelled rows, and its freedom."""
@@ -218,62 +214,6 @@ class LabelledStrata:
 
 
 @dataclass(frozen=True, eq=False)
-class CrossedStrata(LabelledStrata):
-    """The same positives of each stratum of the plan, in the cells of another model.
-
-    Labels tell how positives are spread over the strata, and within them over both models' scores.
-    """
-
-    cells: CrossedCells
-    plan_clusters: ReviewClusters | None = None
-
-    @cached_property
-    def plan(self) -> LabelledStrata:
-        """The strata by the model that planned the reviews."""
-        return LabelledStrata(self.cells.plan, self.plan_clusters)
-
-    @property
-    def labelled(self) -> FloatArray:
-        """Labelled positives in each stratum."""
-        return self.plan.labelled
-
-    @property
-    def chance(self) -> FloatArray:
-        """How likely each row is positive beside others of its stratum, by the labels."""
-        return self.cells.joint_posterior
-
-    @property
-    def _fitted(self) -> tuple[float, FloatArray, FloatArray, FloatArray]:
-        return self.plan._fitted  # noqa: SLF001 - of the same class
-
-    def _spread(self, hidden: FloatArray, rows: FloatArray) -> FloatArray:
-        """Spread positives of each stratum over its rows, this model's scores as labels have them.
-
-        Strata and bins of scores are brought to their totals in turn (Deming and Stephan 1940).
-        """
-        cells, chance = self.cells, np.array(self.chance)
-        if cells.follows_plan:
-            return super()._spread(hidden, rows)
-        bins, labels, side = cells.label_bins
-        part = labels / np.maximum(np.bincount(side, labels, 2), 1.0)[side]
-        found = np.bincount(bins, cells.found, len(labels))
-        for _ in range(_ROUNDS):
-            there = self._sums(rows * np.minimum(chance, 1.0))
-            ratio = np.divide(hidden, there, out=np.zeros(len(there)), where=there > 0)
-            chance *= ratio[cells.stratum]
-            mass = np.bincount(bins, rows * np.minimum(chance, 1.0), len(labels))
-            wanted = np.bincount(side, mass + found, 2)[side] * part - found
-            unit = 0.05 * self.unit
-            chance *= ((np.maximum(wanted, 0.0) + unit) / (mass + unit))[bins]
-        there = self._sums(rows * np.minimum(chance, 1.0))
-        ratio = np.divide(hidden, there, out=np.zeros(len(there)), where=there > 0)
-        return np.asarray(rows * np.minimum(chance * ratio[cells.stratum], 1.0))
-
-    def _by_cluster(self, by_stratum: FloatArray) -> tuple[float, float]:
-        return self.plan._by_cluster(by_stratum)  # noqa: SLF001 - of the same class
-
-
-@dataclass(frozen=True, eq=False)
 class CombinedMetrics:
     """Metrics of one model from reviews and random labels together."""
 
@@ -281,18 +221,12 @@ class CombinedMetrics:
     target: Target = "dataset"
     confidence_level: float = 0.95
     sequential: bool = False
-    prevalence: tuple[float, float] | None = None  # of the rows, if it is known, or a range of it
 
     def gradient(self, name: str, threshold: float | None = None, **options: Any) -> MassGradient:
         """Return a metric with its gradient by masses."""
         cells = self.strata.cells
         return mass_gradient(
-            cells.counts,
-            self.strata.positive,
-            cells.everyone,
-            name,
-            threshold=threshold,
-            **options,
+            cells.counts, self.strata.positive, cells.everyone, name, threshold=threshold, **options
         )
 
     def variance(self, gradient: MassGradient) -> tuple[float, float]:
@@ -315,37 +249,20 @@ class CombinedMetrics:
         all that reviews leave open.
         """
         alone = self.alone.estimate(name, threshold, **options)
-        if self.strata.labelled.sum() < self._fewest_labels(name) * self.strata.unit:
+        few = self.strata.labelled.sum() < FEW_RANKED * self.strata.unit
+        if few and name == "average_precision":
             return replace(alone, needs=BOTH)
         gradient = self.gradient(name, threshold, **options)
         variance, freedom = self.variance(gradient)
         if self.sequential:
             variance *= stretch(self.strata.cells, self.confidence_level)
-        found = make_estimate(
-            name,
-            gradient.value,
-            variance,
-            freedom,
-            self.confidence_level,
-            needs=BOTH,
+        result = make_estimate(
+            name, gradient.value, variance, freedom, self.confidence_level, needs=BOTH
         )
-        if self.prevalence is not None and alone.high - alone.low < found.high - found.low:
-            return replace(alone, needs=(*BOTH, "prevalence"))
-        cells = self.strata.cells
-        if isinstance(cells, CrossedCells) and not cells.follows_plan:
-            # Where in the plan's strata labels put its positives is a guess: reviews have the ends.
-            ends = float(np.fmin(alone.low, found.value)), float(np.fmax(alone.high, found.value))
-            return replace(found, low=ends[0], high=ends[1])
-        holds = alone.low <= found.value <= alone.high
-        if holds and alone.high - alone.low < found.high - found.low:
-            return replace(found, low=alone.low, high=alone.high)
-        return found
-
-    def _fewest_labels(self, name: str) -> int:
-        cells = self.strata.cells
-        if isinstance(cells, PartCells) and not cells.has_all:
-            return FEW_IN_PART
-        return FEW_RANKED if name == "average_precision" else 0
+        holds = alone.low <= result.value <= alone.high
+        if holds and alone.high - alone.low < result.high - result.low:
+            return replace(result, low=alone.low, high=alone.high)
+        return result
 
     @property
     def alone(self) -> ReviewedMetrics:
@@ -356,5 +273,4 @@ class CombinedMetrics:
             self.confidence_level,
             self.sequential,
             self.strata.clusters,
-            self.prevalence,
         )

@@ -11,8 +11,8 @@ from undercount.estimate import Interval
 from undercount.prevalence.base import Fitted, ScoreEstimator
 from undercount.prevalence.consensus.correction import (
     BASE_PLACE,
-    LARGEST,
-    SMALLEST,
+    LARGEST_SIZES,
+    LEAST_CORRECTED_SHARE,
     Correction,
     gather_relative,
     head_rise,
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from undercount.counts import ScoreCounts
     from undercount.curve import FloatArray
 
-WIDEST = 0.4
+WIDEST_SETTLED = 0.4
 # Classes overlap too much under this AUC of theirs, unless the top of the scores is flat: then
 # some positives score like negatives and the others are well apart.
-LEAST_AUC, FLAT = 0.85, 0.2
-TINY = 1e-3
+LEAST_AUC, FLAT_HEAD_RISE = 0.85, 0.2
+LEAST_NEGATIVE_SHARE = 1e-3
 # A correction is made only as far as it exceeds this part of half its interquartile range: on
 # simulated problems small corrections of uncertain sign cost more than they gain.
-DOUBT = 0.6
+LEAST_CORRECTION = 0.6
 # Quantiles shy away from 1, where few simulated truths lie.
-HIGH_END = 0.95
+CONSENSUS_HIGH_END = 0.95
 
 
 class Consensus(ScoreEstimator):
@@ -110,9 +110,11 @@ class Consensus(ScoreEstimator):
         tail = (1 - self.confidence_level) / 2
         ends = _correct(evidence.inputs, net, quantiles, (tail, 1 - tail))
         narrow = _correct(evidence.inputs, net, quantiles, (0.05, 0.95))
-        auc = 0.5 + (counts.auc("positive", "unlabeled") - 0.5) / max(1 - ends[1], TINY)
-        apart = auc >= LEAST_AUC or head_rise(evidence.inputs) <= FLAT
-        settled = bool(narrow[2] - narrow[0] <= WIDEST and apart)
+        auc = 0.5 + (counts.auc("positive", "unlabeled") - 0.5) / max(
+            1 - ends[1], LEAST_NEGATIVE_SHARE
+        )
+        apart = auc >= LEAST_AUC or head_rise(evidence.inputs) <= FLAT_HEAD_RISE
+        settled = bool(narrow[2] - narrow[0] <= WIDEST_SETTLED and apart)
         sizes = effective_sizes(counts)
         if settled:
             ends = _sharpen(ends, evidence.estimates["Dedpul"], sizes)
@@ -145,7 +147,7 @@ def _correct(
     """Return low end, answer and high end: the robust answer, corrected as far as that is sure."""
     base, likeness = inputs[BASE_PLACE], net.likeness(inputs)
     quarters = [net.at(quantiles, level) for level in (0.25, 0.75)]
-    middle, doubt = net.at(quantiles, 0.5), DOUBT * (quarters[1] - quarters[0]) / 2
+    middle, doubt = net.at(quantiles, 0.5), LEAST_CORRECTION * (quarters[1] - quarters[0]) / 2
     moved = likeness * np.sign(middle) * max(abs(middle) - doubt, 0.0)
     low, high = (net.at(quantiles, level) for level in levels)
     if likeness < 1:  # the robust answer may be right as well
@@ -158,10 +160,10 @@ def _sharpen(ends: FloatArray, other: float, sizes: tuple[float, float]) -> Floa
 
     Up to those they stay as they are; beyond, their weight falls with the root of the rows.
     """
-    simulated, here = (m * n / (m + n) for m, n in (LARGEST, sizes))
+    simulated, here = (m * n / (m + n) for m, n in (LARGEST_SIZES, sizes))
     if here <= simulated:
         return ends
-    places = logit(np.clip([*ends, other], SMALLEST, 1 - SMALLEST))
+    places = logit(np.clip([*ends, other], LEAST_CORRECTED_SHARE, 1 - LEAST_CORRECTED_SHARE))
     shift = (1 - np.sqrt(simulated / here)) * (places[-1] - places[1])
     return np.asarray(expit(places[:-1] + shift))
 
@@ -169,5 +171,5 @@ def _sharpen(ends: FloatArray, other: float, sizes: tuple[float, float]) -> Floa
 def _reach_ends(low: float, high: float, value: float, bound: float, n_rows: float) -> Interval:
     """Let an interval reach to 0 or 1 where it comes close, stop at the bound, hold the value."""
     low = 0.0 if low * n_rows < 1 else low
-    high = 1.0 if high > HIGH_END else high
+    high = 1.0 if high > CONSENSUS_HIGH_END else high
     return Interval(float(min(low, value)), float(max(min(high, bound), value)))

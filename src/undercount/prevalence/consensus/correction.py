@@ -23,22 +23,24 @@ if TYPE_CHECKING:
     from undercount.counts import ScoreCounts
     from undercount.curve import FloatArray
 
-FILE = "consensus/correction.json"
+CORRECTION_FILE = "consensus/correction.json"
 FIRST_FILE = "consensus/consensus.json"  # of the networks that read the evidence first
 # Shares below are not told from 0; rare positives need a finer end than `EDGE` of the evidence.
-SMALLEST = 1e-4
+LEAST_CORRECTED_SHARE = 1e-4
 # Shares of labelled rows at which the share of unlabeled rows above them is read, and those of
 # them at which the noise of the reading is told too.
-HEADS = np.array((0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99))
-NOISE_HEADS = np.searchsorted(HEADS, (0.02, 0.1, 0.2, 0.5, 0.8))
+CORRECTION_HEADS = np.array(
+    (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+)
+NOISE_HEADS = np.searchsorted(CORRECTION_HEADS, (0.02, 0.1, 0.2, 0.5, 0.8))
 LEAST_RATIO, MOST_RATIO = -3.0, 6.0
 # The largest sizes that benchmarks/train_unseen.py simulates: beyond them networks would guess.
-LARGEST = (10**3.2, 10**4.2)
+LARGEST_SIZES = (10**3.2, 10**4.2)
 BASE_PLACE = 6  # of the robust answer among the inputs, behind the methods' answers
 SIZE_PLACE = 10  # of the logarithm of the unlabeled rows
-HEAD_PLACE = 12  # of the first of the ratios at `HEADS`
+HEAD_PLACE = 12  # of the first of the ratios at `CORRECTION_HEADS`
 # Standardised inputs beyond this are as unlike the simulated ones as these.
-FARTHEST = 4.0
+FARTHEST_CORRECTION_INPUT = 4.0
 
 
 def base_place(estimates: dict[str, float]) -> float:
@@ -61,13 +63,13 @@ def gather_relative(counts: ScoreCounts) -> Evidence:
     """Gather the evidence; its inputs are what the correction reads, relative to the base."""
     evidence = gather(counts)
     base = base_place(evidence.estimates)
-    m, n = np.minimum(effective_sizes(counts), LARGEST)
+    m, n = np.minimum(effective_sizes(counts), LARGEST_SIZES)
     labelled, unlabeled = (
         np.concatenate([[0.0], np.cumsum(cells) / cells.sum()])
         for cells in (counts.positive, counts.unlabeled)
     )
-    above = np.interp(HEADS, labelled, unlabeled)
-    ratio = np.log(np.maximum(above, 0.5 / n) / HEADS) - base
+    above = np.interp(CORRECTION_HEADS, labelled, unlabeled)
+    ratio = np.log(np.maximum(above, 0.5 / n) / CORRECTION_HEADS) - base
     answers = _log_odds(np.array(list(evidence.estimates.values())))
     bound = 1.0 if evidence.upper_bound is None else evidence.upper_bound
     first = _log_odds(load_quantile_net(FIRST_FILE).quantiles(evidence.inputs))
@@ -89,7 +91,7 @@ def gather_relative(counts: ScoreCounts) -> Evidence:
 
 
 def _log_odds(share: FloatArray | float) -> FloatArray:
-    return np.asarray(logit(np.clip(share, SMALLEST, 1 - SMALLEST)))
+    return np.asarray(logit(np.clip(share, LEAST_CORRECTED_SHARE, 1 - LEAST_CORRECTED_SHARE)))
 
 
 def head_rise(inputs: FloatArray) -> float:
@@ -97,7 +99,7 @@ def head_rise(inputs: FloatArray) -> float:
 
     It does not rise where the top belongs to positives alone.
     """
-    low, high = HEAD_PLACE + np.searchsorted(HEADS, (0.1, 0.4))
+    low, high = HEAD_PLACE + np.searchsorted(CORRECTION_HEADS, (0.1, 0.4))
     return float(inputs[high] - inputs[low])
 
 
@@ -119,7 +121,7 @@ class Correction(TrainedNetworks):
 
     def quantiles(self, inputs: FloatArray) -> FloatArray:
         """Return ascending quantiles of the correction, for one vector or each row of a matrix."""
-        outputs = np.sort(np.mean(self.outputs(inputs, FARTHEST), axis=0), axis=-1)
+        outputs = np.sort(np.mean(self.outputs(inputs, FARTHEST_CORRECTION_INPUT), axis=0), axis=-1)
         middle = outputs[..., [self.levels.size // 2]]
         side = np.where(self.levels < 0.5, self.scale[0], self.scale[1])  # noqa: PLR2004 - the median
         return np.asarray(middle + side * (outputs - middle))
@@ -138,10 +140,10 @@ class Correction(TrainedNetworks):
     def likeness(self, inputs: FloatArray) -> float:
         """Return 1 where the inputs look like simulated ones, less the farther they lie off."""
         farthest = np.max(np.abs((inputs - self.centre) / self.spread))
-        return float(min(1.0, FARTHEST / farthest))
+        return float(min(1.0, FARTHEST_CORRECTION_INPUT / farthest))
 
 
 @cache
 def load_correction() -> Correction:
     """Return the networks that benchmarks/train_consensus.py fitted to simulated problems."""
-    return Correction.from_file(FILE)
+    return Correction.from_file(CORRECTION_FILE)

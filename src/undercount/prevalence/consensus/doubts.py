@@ -19,9 +19,9 @@ MOST_AT_ONE_SCORE = 0.5
 HEAD = 0.5
 FALSE_ALARM = 0.01
 # Label frequencies below which an estimated share is more likely one of negatives that score like
-# positives: at any share, and at one below `SMALL`. Chosen on half of 27 real sets
+# positives: at any share, and at one below `SMALL_SHARE`. Chosen on half of 27 real sets
 # (docs/evidence/hidden-share.md has the other half).
-RARELY_LABELLED, SELDOM_LABELLED, SMALL = 0.05, 0.15, 0.15
+RARELY_LABELLED, SELDOM_LABELLED, SMALL_SHARE = 0.05, 0.15, 0.15
 
 
 def find_doubt(counts: ScoreCounts, share: float, sampling: str) -> Doubt:
@@ -104,7 +104,7 @@ def supposes_too_many(counts: ScoreCounts, share: float) -> bool:
     """
     hidden = share * counts.n_unlabeled
     frequency = counts.n_positive / (counts.n_positive + hidden)
-    return frequency < (SELDOM_LABELLED if share < SMALL else RARELY_LABELLED)
+    return frequency < (SELDOM_LABELLED if share < SMALL_SHARE else RARELY_LABELLED)
 
 
 def open_ends(low: float, high: float, doubt: Doubt, bound: float) -> tuple[float, float]:

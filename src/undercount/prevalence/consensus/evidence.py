@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from undercount.curve import FloatArray
 
 # Shares of labelled rows at which the share of unlabeled rows above them is read.
-TOP = (0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3)
-BOTTOM = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99)
-HEADS = np.array(TOP + BOTTOM)
-METHODS = {
+UPPER_HEADS = (0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3)
+LOWER_HEADS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99)
+EVIDENCE_HEADS = np.array(UPPER_HEADS + LOWER_HEADS)
+EVIDENCE_METHODS = {
     "Dedpul": Dedpul(),
     "Dedpul, monotone": Dedpul(monotone=True),
     "BestBin": BestBin(),
@@ -34,24 +34,24 @@ METHODS = {
     "PatraSen": QuickPatraSen(n_steps=200),
 }
 PATRA_SEN_CELLS = 400
-EDGE = 0.002
-AUC_PLACE = 3 * len(METHODS) - 2  # of AUC^pu among the inputs, behind the methods' answers
+END_SHARE = 0.002
+AUC_PLACE = 3 * len(EVIDENCE_METHODS) - 2  # of AUC^pu among the inputs, behind the methods' answers
 LEAST_LABELS = np.array([3, 6, 12, 25, 50])
 # Of the binormal mean and error among the inputs; before them stand the best bin's head and the
 # number of distinct scores, which a correction must not read: merged cells have fewer.
 BINORMAL_PLACE = -2 - LEAST_LABELS.size
 HEAD_LENGTH_PLACE = BINORMAL_PLACE - 2
 # The largest sizes that benchmarks/train_shapes.py simulates: beyond them the networks would guess.
-LARGEST = (10**3.7, 10**4.3)
+SIMULATED_SIZES = (10**3.7, 10**4.3)
 # Of the binormal posterior: shares of labelled rows, from the top, that cut the scores into bins,
 # and the grid of shares, distances and spreads of the negatives.
-HIGH = (0.005, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2)
-LOW = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.96, 0.98, 0.99)
-CUTS = np.array(HIGH + LOW)
-SHARES = np.linspace(0.01, 0.99, 50)
+UPPER_CUTS = (0.005, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2)
+LOWER_CUTS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.96, 0.98, 0.99)
+CUTS = np.array(UPPER_CUTS + LOWER_CUTS)
+POSTERIOR_SHARES = np.linspace(0.01, 0.99, 50)
 DISTANCES = np.linspace(0.3, 5.5, 27)
 SPREADS = np.exp(np.linspace(-1.1, 1.1, 12))
-FLOOR = 1e-9
+LEAST_BIN_SHARE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Evidence:
 def gather(counts: ScoreCounts) -> Evidence:
     """Run the methods on counts and describe the ROC of labelled against unlabeled rows."""
     fitted = {}
-    for name, method in METHODS.items():
+    for name, method in EVIDENCE_METHODS.items():
         cells = merge_cells(counts, PATRA_SEN_CELLS) if name == "PatraSen" else counts
         fitted[name] = method._estimate(cells)  # noqa: SLF001 - the hook all methods share
     estimates = {name: answer.value for name, answer in fitted.items()}
@@ -74,7 +74,7 @@ def gather(counts: ScoreCounts) -> Evidence:
         np.concatenate([[0.0], np.cumsum(cells) / cells.sum()])
         for cells in (counts.positive, counts.unlabeled)
     )
-    sizes = np.minimum(effective_sizes(counts), LARGEST)
+    sizes = np.minimum(effective_sizes(counts), SIMULATED_SIZES)
     bounds = [fitted[name].upper_bound for name in ("BestBin", "RocSlope")]
     head = fitted["BestBin"].diagnostics["head"]
     distinct = min(np.count_nonzero(counts.positive + counts.unlabeled), np.sum(sizes))
@@ -87,7 +87,7 @@ def gather(counts: ScoreCounts) -> Evidence:
             _logit(np.array([counts.auc("positive", "unlabeled")])),
             np.log10(sizes),
             sizes**-0.5,
-            np.minimum(np.interp(HEADS, labelled, unlabeled) / HEADS, 1.5),
+            np.minimum(np.interp(EVIDENCE_HEADS, labelled, unlabeled) / EVIDENCE_HEADS, 1.5),
             np.array(bounds, float),
             [head, np.log10(distinct)],
             binormal_share(np.interp(CUTS, labelled, unlabeled), 1 / np.sum(1 / sizes)),
@@ -107,7 +107,7 @@ def _least_ratios(labelled: FloatArray, unlabeled: FloatArray, n_labelled: float
 
 
 def _logit(share: FloatArray) -> FloatArray:
-    return np.asarray(logit(np.clip(share, EDGE, 1 - EDGE)))
+    return np.asarray(logit(np.clip(share, END_SHARE, 1 - END_SHARE)))
 
 
 def binormal_share(above: FloatArray, n_effective: float) -> tuple[float, float]:
@@ -134,10 +134,10 @@ def binormal_share(above: FloatArray, n_effective: float) -> tuple[float, float]
     """
     weight = np.maximum(np.diff(above, prepend=0.0, append=1.0), 0)
     fit = n_effective * (_log_chances() @ weight)
-    posterior = np.exp(fit - fit.max()).reshape(SHARES.size, -1).sum(axis=1)
+    posterior = np.exp(fit - fit.max()).reshape(POSTERIOR_SHARES.size, -1).sum(axis=1)
     posterior /= posterior.sum()
-    mean = float(posterior @ SHARES)
-    return mean, float(np.sqrt(posterior @ (SHARES - mean) ** 2))
+    mean = float(posterior @ POSTERIOR_SHARES)
+    return mean, float(np.sqrt(posterior @ (POSTERIOR_SHARES - mean) ** 2))
 
 
 @cache
@@ -146,6 +146,8 @@ def _log_chances() -> FloatArray:
     edge = ndtri(1 - CUTS)
     distance, spread = (axis.ravel()[:, None] for axis in np.meshgrid(DISTANCES, SPREADS))
     negative = ndtr(-(edge + distance) / spread)
-    chance = SHARES[:, None, None] * CUTS + (1 - SHARES[:, None, None]) * negative
+    chance = (
+        POSTERIOR_SHARES[:, None, None] * CUTS + (1 - POSTERIOR_SHARES[:, None, None]) * negative
+    )
     bins = np.diff(chance, axis=-1, prepend=0.0, append=1.0)
-    return np.asarray(np.log(np.maximum(bins, FLOOR))).reshape(-1, CUTS.size + 1)
+    return np.asarray(np.log(np.maximum(bins, LEAST_BIN_SHARE))).reshape(-1, CUTS.size + 1)

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from undercount.counts import ScoreCounts
     from undercount.curve import FloatArray
 
-FILE = "consensus/noisy.json"
+NOISY_FILE = "consensus/noisy.json"
 SHARE, PURITY = 0, 1  # places of the two answers in the file
-WIDEST = 0.4
-LEAST_GAP = 0.01  # between purity and share: nothing is recovered without one
+WIDEST_SETTLED = 0.4
+LEAST_PURITY_GAP = 0.01  # between purity and share: nothing is recovered without one
 # Quantiles shy away from the ends, where few simulated truths lie.
-LOW_END, HIGH_END = 0.03, 0.97
+LOW_END, NOISY_HIGH_END = 0.03, 0.97
 # Answers near the ends of what was simulated (purity .55, gap .08) may lie beyond them.
 TRUSTED_PURITY, TRUSTED_GAP = 0.65, 0.15
 
@@ -87,12 +87,12 @@ class NoisyConsensus(ScoreEstimator):
         bound = 1.0 if evidence.upper_bound is None else evidence.upper_bound
         share, interval, share_width = self._read(SHARE, evidence.inputs)
         purity, purity_interval, purity_width = self._read(PURITY, evidence.inputs)
-        share = max(0.0, min(share, purity - LEAST_GAP, bound))
+        share = max(0.0, min(share, purity - LEAST_PURITY_GAP, bound))
         doubt = find_doubt(counts, share, self.sampling)
         low = lower_end(interval.low, counts, purity)
         low, high = open_ends(low, interval.high, doubt, bound)
         ends = min(low, share), max(min(high, bound), share)
-        settled = max(share_width, purity_width) <= WIDEST
+        settled = max(share_width, purity_width) <= WIDEST_SETTLED
         inside = purity >= TRUSTED_PURITY and purity - share >= TRUSTED_GAP
         return Fitted(
             share,
@@ -109,11 +109,11 @@ class NoisyConsensus(ScoreEstimator):
 
     def _read(self, place: int, inputs: FloatArray) -> tuple[float, Interval, float]:
         """Return median, interval and the width of the central 90 %."""
-        net = load_quantile_net(FILE, place)
+        net = load_quantile_net(NOISY_FILE, place)
         quantiles = net.quantiles(inputs)
         tail = (1 - self.confidence_level) / 2
         low, high = net.at(quantiles, tail), net.at(quantiles, 1 - tail)
-        interval = Interval(0.0 if low < LOW_END else low, 1.0 if high > HIGH_END else high)
+        interval = Interval(0.0 if low < LOW_END else low, 1.0 if high > NOISY_HIGH_END else high)
         width = net.at(quantiles, 0.95) - net.at(quantiles, 0.05)
         return net.at(quantiles, 0.5), interval, width
 

@@ -15,12 +15,12 @@ from undercount.prevalence.kernel_mean.hull import (
 )
 
 # Constants of Ramaswamy, Scott, Tewari 2016 and of their experiments.
-LARGEST = 8.0
+LARGEST_EXTRAPOLATION = 8.0
 RESOLUTION = 0.04
-STEP = RESOLUTION / 2
-BEGIN = 1.05
+EXTRAPOLATION_STEP = RESOLUTION / 2
+FIRST_EXTRAPOLATION = 1.05
 # An error of the initial slope by this share of the final one moves KM2's threshold by 1 %.
-BEGIN_ERROR = 0.0025
+FIRST_EXTRAPOLATION_ERROR = 0.0025
 # Support points up to which the active set is the faster solver (measured): of a smooth kernel
 # this many divided by the rows, of a rough one, whose support is large anyway, a hundred.
 SUPPORT_WORK = 600_000
@@ -30,7 +30,7 @@ ROUGH_SUPPORT = 100
 SMOOTH_TAIL = 0.005
 PROBE = 200
 # Two problems this close in the extrapolation start from one another's solution.
-NEAR = 0.1
+NEAR_EXTRAPOLATION = 0.1
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class HullDistance:
                 return nearest
             # The support only grows towards λ = 1.
             self._crowded = extrapolation
-        near = abs(self._last[0] - extrapolation) < NEAR
+        near = abs(self._last[0] - extrapolation) < NEAR_EXTRAPOLATION
         start = self._last[1] if near else self._start
         nearest = nearest_by_pairs(self.kernel, target, start, enough=enough)
         self._last = extrapolation, nearest.weight
@@ -122,8 +122,11 @@ class HullDistance:
 
     def initial_slope(self) -> float:
         """Return the mean slope of d from 1 to 1.05."""
-        run = BEGIN - 1
-        return self(BEGIN, enough=run * BEGIN_ERROR * self.final_slope) / run
+        run = FIRST_EXTRAPOLATION - 1
+        return (
+            self(FIRST_EXTRAPOLATION, enough=run * FIRST_EXTRAPOLATION_ERROR * self.final_slope)
+            / run
+        )
 
     def slope_exceeds(self, extrapolation: float, threshold: float) -> bool:
         """Tell whether d rises faster than the threshold just above an extrapolation.
@@ -131,17 +134,17 @@ class HullDistance:
         Convexity and d(1) = 0 decide most cases from one distance: the slope is at most
         d(ahead)/step and at least d(ahead)/(ahead-1).
         """
-        ahead = extrapolation + STEP
-        distance = self(ahead, enough=STEP * threshold)
-        if distance <= STEP * threshold:
+        ahead = extrapolation + EXTRAPOLATION_STEP
+        distance = self(ahead, enough=EXTRAPOLATION_STEP * threshold)
+        if distance <= EXTRAPOLATION_STEP * threshold:
             return False
         if distance > threshold * (ahead - 1):
             return True
-        return (distance - self(extrapolation)) / STEP > threshold
+        return (distance - self(extrapolation)) / EXTRAPOLATION_STEP > threshold
 
     def find_crossing(self, threshold: float) -> float:
         """Return the share a = 1 - 1/λ where the slope of d passes the threshold."""
-        low, high = 1.0, LARGEST
+        low, high = 1.0, LARGEST_EXTRAPOLATION
         while high - low > RESOLUTION:
             middle = (low + high) / 2
             if self.slope_exceeds(middle, threshold):

@@ -11,11 +11,11 @@ from undercount.curve import FloatArray
 # Added to a Gram matrix's diagonal: points of a smooth kernel are nearly dependent.
 JITTER = {"float64": 1e-11, "float32": 1e-6}
 # Duality gaps between which the pair solver stops.
-LEAST_GAP, LARGEST_GAP = 1e-9, 1e-6
+LEAST_DUALITY_GAP, LARGEST_GAP = 1e-9, 1e-6
 # Pair steps per point before the pair solver gives up on closing its gap.
 PAIR_STEPS = 20
 CHECK_EVERY = 32
-BLOCK = 512
+KERNEL_ROWS_PER_BLOCK = 512
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def gap_tolerance(squared_distance: float) -> float:
     A pair solver's true error is hundreds of times below its gap (measured), so half of the
     squared distance leaves about 1e-3 of the distance itself.
     """
-    return min(LARGEST_GAP, max(0.5 * squared_distance, LEAST_GAP))
+    return min(LARGEST_GAP, max(0.5 * squared_distance, LEAST_DUALITY_GAP))
 
 
 def nearest_by_pairs(
@@ -94,7 +94,10 @@ def double_product(kernel: NDArray[np.floating], vector: FloatArray) -> FloatArr
     """Return kernel @ vector in double precision, without a double copy of a single kernel."""
     if kernel.dtype == vector.dtype:
         return np.asarray(kernel @ vector)
-    parts = [kernel[at : at + BLOCK] @ vector for at in range(0, len(kernel), BLOCK)]
+    parts = [
+        kernel[at : at + KERNEL_ROWS_PER_BLOCK] @ vector
+        for at in range(0, len(kernel), KERNEL_ROWS_PER_BLOCK)
+    ]
     return np.concatenate(parts)
 
 

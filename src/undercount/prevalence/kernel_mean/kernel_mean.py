@@ -18,7 +18,7 @@ from undercount.prevalence.base import (
     estimator,
 )
 from undercount.prevalence.kernel_mean.distance import (
-    LARGEST,
+    LARGEST_EXTRAPOLATION,
     RESOLUTION,
     HullDistance,
     KernelMeans,
@@ -28,12 +28,14 @@ from undercount.prevalence.kernel_mean.width import point_kernel, row_kernel
 from undercount.prevalence.ranks import rank_shares, sum_in_bins
 from undercount.prevalence.upper_bound import effective_sizes
 
-# What is left of [1, LARGEST] when it has been halved
+# What is left of [1, LARGEST_EXTRAPOLATION] when it has been halved
 # until it is no wider than RESOLUTION.
-CELL = (LARGEST - 1) / 2 ** math.ceil(math.log2((LARGEST - 1) / RESOLUTION))
-LEAST = 1e-6  # of a share: rounding
+SEARCH_CELL = (LARGEST_EXTRAPOLATION - 1) / 2 ** math.ceil(
+    math.log2((LARGEST_EXTRAPOLATION - 1) / RESOLUTION)
+)
+LEAST_CELL_SHARE = 1e-6  # of a share: rounding
 # Kernel means closer than this many times their noise may belong to one distribution.
-ALIKE = 1.3
+LEAST_SEPARATION = 1.3
 VARIANTS = ("KM1", "KM2")
 SCORE_BINS = 512
 # A resample shows noise, not the third digit: fewer bins make it five times cheaper.
@@ -252,7 +254,7 @@ def _as_fitted(found: KernelMeans, variant: str) -> Fitted:
 
 def _warn_about_means(separation: float) -> None:
     """Warn of kernel means of features that are hardly apart."""
-    if separation < ALIKE:
+    if separation < LEAST_SEPARATION:
         warn(
             MisfitWarning(
                 f"labelled and unlabeled rows are hardly told apart (their kernel means are"
@@ -276,9 +278,9 @@ def search_cell(share: float) -> Interval:
     (0.497, 0.503)
     """
     middle = 1 / (1 - share)
-    low, high = max(1.0, middle - CELL / 2), middle + CELL / 2
+    low, high = max(1.0, middle - SEARCH_CELL / 2), middle + SEARCH_CELL / 2
     # In the last cell the search was stopped by its limit: any larger share would end there too.
-    stopped = middle > LARGEST - CELL
+    stopped = middle > LARGEST_EXTRAPOLATION - SEARCH_CELL
     return Interval(1 - 1 / low, 1.0 if stopped else 1 - 1 / high)
 
 
@@ -295,7 +297,7 @@ def widen_by_steps(
 
 def warn_about_steps(name: str, share: float) -> None:
     """Warn of the lowest answer, which stands for every share below it."""
-    if search_cell(share).low < LEAST:
+    if search_cell(share).low < LEAST_CELL_SHARE:
         warn(
             MisfitWarning(
                 f"{share:.1%} is the lowest answer that {name} can give: it stands for every share"

@@ -9,11 +9,11 @@ from undercount.curve import FloatArray
 
 # Widths 10^(1), 10^(1/2), … 10^(-1) medians: each kernel is the tenth power of the one before.
 N_WIDTHS = 5
-BLOCK = 512
+KERNEL_ROWS_PER_BLOCK = 512
 # Beyond this many rows double precision would need more than half a gigabyte.
 DOUBLE_ROWS = 7000
 # Rows whose distances to all others give the median in large samples.
-MEDIAN_ROWS = 1000
+KERNEL_MEDIAN_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ def row_kernel(rows: FloatArray, labelled: FloatArray, unlabeled: FloatArray) ->
     dtype = np.float64 if len(rows) <= DOUBLE_ROWS else np.float32
     rows = np.asarray(rows - rows.mean(axis=0), dtype)
     norms = np.einsum("ij,ij->i", rows, rows)
-    some = np.linspace(0, len(rows) - 1, min(len(rows), 3 * MEDIAN_ROWS)).astype(int)
-    if len(rows) > 3 * MEDIAN_ROWS:
+    some = np.linspace(0, len(rows) - 1, min(len(rows), 3 * KERNEL_MEDIAN_ROWS)).astype(int)
+    if len(rows) > 3 * KERNEL_MEDIAN_ROWS:
         some = some[::3]
     sample = rows[some] @ rows.T
     sample *= -2
@@ -59,11 +59,11 @@ def row_kernel(rows: FloatArray, labelled: FloatArray, unlabeled: FloatArray) ->
         median = float(np.sqrt(np.median(sample[sample > 0])))
     del sample
     matrix = np.empty((len(rows), len(rows)), dtype)
-    for start in range(0, len(rows), BLOCK):
-        block = matrix[start : start + BLOCK]
-        np.matmul(rows[start : start + BLOCK], rows.T, out=block)
+    for start in range(0, len(rows), KERNEL_ROWS_PER_BLOCK):
+        block = matrix[start : start + KERNEL_ROWS_PER_BLOCK]
+        np.matmul(rows[start : start + KERNEL_ROWS_PER_BLOCK], rows.T, out=block)
         block *= -2
-        block += norms + norms[start : start + BLOCK, None]
+        block += norms + norms[start : start + KERNEL_ROWS_PER_BLOCK, None]
         np.maximum(block, 0, out=block)
         block /= -2 * (10 * median) ** 2
         np.exp(block, out=block)
@@ -74,16 +74,18 @@ def row_kernel(rows: FloatArray, labelled: FloatArray, unlabeled: FloatArray) ->
 def _best(widest: NDArray[np.floating], difference: FloatArray, median: float) -> WidthKernel:
     """Return the power of the widest kernel that tells the samples apart best (largest MMD)."""
     spread = np.zeros(N_WIDTHS)
-    for start in range(0, len(widest), BLOCK):
-        block = widest[start : start + BLOCK].copy()
+    for start in range(0, len(widest), KERNEL_ROWS_PER_BLOCK):
+        block = widest[start : start + KERNEL_ROWS_PER_BLOCK].copy()
         for place in range(N_WIDTHS):
             if place:
                 _tenth_power(block)
-            spread[place] += difference[start : start + BLOCK] @ (block @ difference)
+            spread[place] += difference[start : start + KERNEL_ROWS_PER_BLOCK] @ (
+                block @ difference
+            )
     best = int(np.argmax(spread))
     for _ in range(best):
-        for start in range(0, len(widest), BLOCK):
-            _tenth_power(widest[start : start + BLOCK])
+        for start in range(0, len(widest), KERNEL_ROWS_PER_BLOCK):
+            _tenth_power(widest[start : start + KERNEL_ROWS_PER_BLOCK])
     return WidthKernel(widest, median * 10 ** (1 - best / 2))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from undercount.counts import ScoreCounts
 from undercount.estimate import Estimate, check_confidence_level
 from undercount.infer.heads import two_sided_z
-from undercount.infer.mixture import TOLERANCE, Misfit
+from undercount.infer.mixture import RATE_TOLERANCE, Misfit
 from undercount.metric_facts import FACTS
 from undercount.shares import Shares
 
@@ -56,7 +56,7 @@ def delong_auc(counts: ScoreCounts, shares: Shares, *, confidence_level: float =
     value = 0.5 + (area - 0.5) / gap  # Jain et al. 2017, eq. 4
     error = math.sqrt(variance) / gap
     inside = min(max(value, 0.0), 1.0)
-    if abs(value - inside) > TOLERANCE:
+    if abs(value - inside) > RATE_TOLERANCE:
         errors = abs(value - inside) / _floor_error(error, counts.effective_size("positive"), gap)
         misfit = Misfit("roc_auc", value, errors, lambda: shares.label_purity - abs(2 * area - 1))
         firm = misfit.contradicts(confidence_level)

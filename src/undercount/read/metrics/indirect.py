@@ -45,11 +45,11 @@ def indirect_area(
         share, purity = (_as_range(number, level) for number in (share, purity))
     exact = shares.exact()
     value = mixture_curve(counts, exact).roc_auc
-    found = [
+    areas = [
         bootstrap_interval(counts, corner, cleaned_area, target=target, confidence_level=level)
         for corner in [exact, *_corners(counts, exact, share, purity)]
     ]
-    low, high = min(span.low for span, _ in found), max(span.high for span, _ in found)
+    low, high = min(span.low for span, _ in areas), max(span.high for span, _ in areas)
     moved = math.hypot(
         _area_shift(counts, exact, share, "unlabeled_prevalence"),
         _area_shift(counts, exact, purity, "label_purity"),
@@ -59,7 +59,7 @@ def indirect_area(
     high = value + math.hypot(max(high - value, 0.0), reach)
     pure = shares.label_purity == 1 and shares.label_purity_interval is None
     needs = FACTS["roc_auc"].needs if pure else FACTS["roc_auc"].needs_if_impure
-    error = math.hypot(found[0][1], moved)
+    error = math.hypot(areas[0][1], moved)
     return Estimate(
         value, max(low, 0.0), min(high, 1.0), error, confidence_level, needs, "bootstrap"
     )
@@ -101,8 +101,8 @@ def _as_range(share: Estimate, level: float) -> Estimate:
 def _corners(counts: ScoreCounts, exact: Shares, share: Estimate, purity: Estimate) -> list[Shares]:
     """Return the shares at the ends of the ranges, as far as they exist."""
     ends = itertools.product({share.low, share.high}, {purity.low, purity.high})
-    found = [_move(counts, exact, *end) for end in ends if end != (share.value, purity.value)]
-    return [shares for shares in found if shares is not None]
+    corners = [_move(counts, exact, *end) for end in ends if end != (share.value, purity.value)]
+    return [shares for shares in corners if shares is not None]
 
 
 def _area_shift(counts: ScoreCounts, exact: Shares, number: Estimate, name: str) -> float:

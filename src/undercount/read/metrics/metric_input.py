@@ -1,16 +1,16 @@
 """What every metric is asked with, and the one path from rows to an estimate."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from undercount.assume.base import Assumption, Wanted
+from undercount.assume.base import Assumption, ReportOptions
 from undercount.assume.builder import assumption_of, random_labels_of
 from undercount.assume.random_labels.hidden_share import shared_share
 from undercount.checks.flagged import warn_rounding
-from undercount.count.arrays import read_labels, read_scores, read_weights, refuse_other_order
+from undercount.count.arrays import check_row_order, read_labels, read_scores, read_weights
 from undercount.count.knots import knots_at
 from undercount.counts import ScoreCounts
 from undercount.errors import InputError, check_choice, named, real_number, warn
@@ -22,7 +22,7 @@ from undercount.infer.heads import IntervalKind
 from undercount.infer.metric_at import MetricAt
 from undercount.infer.mixture import TARGETS, Target
 from undercount.infer.scored_rows import count_model
-from undercount.metric_facts import FACTS, LOSSES
+from undercount.metric_facts import FACTS, LOSSES, RIGHT_LABELS
 from undercount.shares import SAMPLINGS, Shares, read_shares, reads_scores
 
 if TYPE_CHECKING:
@@ -36,6 +36,17 @@ class CountedRows(NamedTuple):
     counts: ScoreCounts
     shares: Shares | None
     estimated: "Unknowns | None"
+
+    def name_needs(self, estimate: Estimate) -> Estimate:
+        """Return the estimate with what its share and its labels rest on, as `evaluate` says it."""
+        shares, needs = self.shares, estimate.needs
+        if not needs:  # it rests on nothing
+            return estimate
+        if self.estimated is not None and "prevalence" in needs:
+            needs += self.estimated.needs
+        if shares is None or (shares.label_purity == 1 and shares.label_purity_interval is None):
+            needs += (RIGHT_LABELS,)
+        return replace(estimate, needs=needs)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -159,7 +170,9 @@ class MetricInput:
                 share_error=self.share_error,
                 **place,
             )
-        return estimate if rows.estimated is None else rows.estimated.leave_open(estimate)
+        if rows.estimated is not None:
+            estimate = rows.estimated.leave_open(estimate)
+        return rows.name_needs(estimate)
 
     def count_rows(
         self, at: MetricAt, labels: "RandomLabels", *, compact: bool = True
@@ -204,7 +217,7 @@ class MetricInput:
         """Return the rows by cluster, if they come in clusters."""
         if self.cluster is None:
             return None
-        refuse_other_order(y=self.y, score=self.score, cluster=self.cluster)
+        check_row_order(y=self.y, score=self.score, cluster=self.cluster)
         labels, scores = read_labels(self.y, self.unlabeled), np.asarray(read_scores(self.score))
         weights = self.sample_weight
         return ClusterRows.of(
@@ -224,12 +237,12 @@ class MetricInput:
                     argument=name,
                 )
         columns = assumption.columns
-        refuse_other_order(y=self.y, score=self.score, cluster=self.cluster, **columns)
+        check_row_order(y=self.y, score=self.score, cluster=self.cluster, **columns)
         rows = self.unlabeled, self.sample_weight, at.threshold, assumption.knots
         compact = not assumption.every_score and at.metric not in LOSSES
         model = count_model(self.y, self.score, *rows, compact=compact).with_clusters(self.cluster)
         assumption.check_rows(model)
-        wanted = Wanted(self.target, check_confidence_level(self.confidence_level))
+        wanted = ReportOptions(self.target, check_confidence_level(self.confidence_level))
         (recovery,) = assumption.recover({"score": model}, wanted).values()
         return recovery.estimate(at)
 

@@ -8,12 +8,7 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.infer.mass_gradients import MassGradient
 from undercount.infer.reviews.intervals import ReviewedMetrics
-from undercount.infer.reviews.verdicts import (
-    IntArray,
-    ReviewedCells,
-    Reviews,
-    working_posterior,
-)
+from undercount.infer.reviews.verdicts import IntArray, ReviewedCells, Reviews, working_posterior
 from undercount.read.plan.allocation import fill, spread_evenly
 from undercount.read.plan.goals import SUFFIX, metric_of, threshold_of
 from undercount.read.plan.second_model import SecondModel, require_second

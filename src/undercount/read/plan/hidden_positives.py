@@ -13,7 +13,7 @@ from undercount.assume.base import (
     LieLike,
     PlanWords,
     Recovery,
-    Wanted,
+    ReportOptions,
 )
 from undercount.counts import ScoreCounts
 from undercount.errors import collect_warnings
@@ -114,7 +114,9 @@ def suppose_hidden(
         return HiddenPositives(share, LikelyShares(share / 2, 2 * share, by_labels=True, open=True))
     assumption.check_rows(rows)
     with collect_warnings():
-        (recovery,) = assumption.recover({"": rows}, Wanted(random_state=random_state)).values()
+        (recovery,) = assumption.recover(
+            {"": rows}, ReportOptions(random_state=random_state)
+        ).values()
     return HiddenPositives.of(recovery, by_labels=by_labels)
 
 

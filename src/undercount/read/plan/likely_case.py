@@ -23,7 +23,7 @@ from undercount.infer.reviews.verdicts import (
 from undercount.read.plan.goals import SUFFIX, gradient_at, half_range, metric_of, threshold_of
 from undercount.read.plan.second_model import RowsByBoth, SecondModel, require_second
 
-DRAW_SEED = 20
+LIKELY_DRAW_SEED = 20
 
 
 class TwoModels(NamedTuple):
@@ -105,7 +105,7 @@ class LikelyCase:
     def draw(self, sizes: IntArray, n_draws: int) -> DrawnVerdicts:
         """Draw so many more verdicts of each stratum, as they may well be."""
         pool = Pool(self.counts.score, self.counts.unlabeled, self.chance)
-        return pool.draw(self.design, sizes, n_draws, DRAW_SEED)
+        return pool.draw(self.design, sizes, n_draws, LIKELY_DRAW_SEED)
 
     def difference_widths(
         self, goal: str, sizes: IntArray, confidence_level: float, n_draws: int
@@ -150,7 +150,7 @@ class LikelyCase:
         metric, row_variance, second = metric_of(goal), self._row_variance(goal), self._models(goal)
         both, model, design = second.rows, second.model, self.design
         pool = Pool(both.score, both.rows_each, both.chance(self.chance, second.own_chance))
-        drawn = pool.draw(design, sizes + self.reviews.sizes, n_draws, DRAW_SEED)
+        drawn = pool.draw(design, sizes + self.reviews.sizes, n_draws, LIKELY_DRAW_SEED)
         for place, reviews in drawn.as_reviews(both.score, design):
             plan = ReviewedCells(self.counts, reviews, self.posterior)
             cells = (self.counts, both.plan_cell), (model.counts, both.own_cell)

@@ -7,10 +7,7 @@ from undercount.curve import FloatArray
 
 
 def merge_cells(
-    counts: ScoreCounts,
-    most: int,
-    threshold: float | None = None,
-    edges: FloatArray | None = None,
+    counts: ScoreCounts, most: int, threshold: float | None = None, edges: FloatArray | None = None
 ) -> ScoreCounts:
     """Merge neighbouring cells of a stratum, and of one side of the threshold, if there are many.
 

@@ -9,7 +9,7 @@ from typing import Any
 from undercount.assume.base import Assumption, LieLike
 from undercount.assume.builder import planned_assumption
 from undercount.checks.flagged import rounding_check
-from undercount.count.arrays import refuse_other_order
+from undercount.count.arrays import check_row_order
 from undercount.counts import ScoreCounts
 from undercount.errors import Check, InputError, named, real_number
 from undercount.estimate import check_confidence_level
@@ -134,7 +134,7 @@ def plan_reviews(
         _check_share(unlabeled_prevalence)
     shares = {"prevalence": prevalence, "unlabeled_prevalence": unlabeled_prevalence}
     assumption = planned_assumption(assume, reviews, shares)
-    refuse_other_order(y=y, **assumption.columns)
+    check_row_order(y=y, **assumption.columns)
     columns = RowColumns(label, unlabeled, keep, sample_weight, cluster)
     source = open_rows(y, score, threshold, columns)
     taken = {name: take_column(y, name, values) for name, values in assumption.columns.items()}

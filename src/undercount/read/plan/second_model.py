@@ -10,7 +10,7 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.infer.mass_gradients import MassGradient
 from undercount.infer.reviews.verdicts import (
-    MOST,
+    MOST_SURE,
     IntArray,
     ReviewDesign,
     supposed_posterior,
@@ -171,7 +171,7 @@ class RowsByBoth:
             for chance in (by_plan, by_plan * factor)
         )
         kept = (before / np.maximum(after, 1e-300))[self.stratum]
-        return np.minimum(by_plan * factor * kept, MOST)
+        return np.minimum(by_plan * factor * kept, MOST_SURE)
 
 
 def require_second(second: SecondModel | None, goal: str) -> SecondModel:

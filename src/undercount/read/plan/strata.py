@@ -9,12 +9,7 @@ import numpy as np
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named, read_threshold
-from undercount.infer.reviews.verdicts import (
-    IntArray,
-    ReviewDesign,
-    Reviews,
-    working_posterior,
-)
+from undercount.infer.reviews.verdicts import IntArray, ReviewDesign, Reviews, working_posterior
 from undercount.read.plan.allocation import allocate, interleave, spread_evenly
 from undercount.read.plan.further_round import FurtherRound
 from undercount.read.plan.goals import SUFFIX, gradient_at, metric_of, read_goals, threshold_of

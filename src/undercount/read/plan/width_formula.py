@@ -6,7 +6,7 @@ from scipy.special import gammaln, ndtri
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.estimate import delta_interval
-from undercount.infer.reviews.ends import HALF, part_more
+from undercount.infer.reviews.ends import HALF_ROW, part_more
 from undercount.infer.reviews.intervals import range_of, scale_of
 from undercount.infer.reviews.verdicts import supposed_posterior
 from undercount.read.plan.goals import gradient_at, half_range
@@ -57,7 +57,7 @@ def formula_half_width(
     low, high = delta_interval(gradient.value, variance**0.5, scale_of(metric), normal)
     widths = (np.minimum(high, most) - np.maximum(low, least)) / 2
     widths = widths * _mean_root(variance, squares, drawn, np.minimum(chances, 1 - chances))
-    more = part_more((1 - confidence_level) / 2) - HALF
+    more = part_more((1 - confidence_level) / 2) - HALF_ROW
     widths = widths + more * (np.abs(gradient.turned) @ left) / budget
     # Fewer hidden positives than are likeliest are nothing to promise by.
     return float(min(max(widths.mean(), widths[0]), half_range(metric)))

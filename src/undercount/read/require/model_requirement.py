@@ -155,7 +155,7 @@ def parse_model_requirement(text: str, models: Sequence[str]) -> ModelRequiremen
         right = moved["side"]
         margin = float(moved["sign"] + moved["size"]) / (100 if moved["percent"] else 1)
     (one, metric), (other, same) = (
-        _side(side.strip(), models) or _refuse_side(side, models, text)
+        _side(side.strip(), models) or _raise_side(side, models, text)
         for side in (match["left"], right)
     )
     if metric != same:
@@ -185,7 +185,7 @@ def _side(text: str, models: Sequence[str]) -> tuple[str, str] | None:
     return None
 
 
-def _refuse_side(side: str, models: Sequence[str], text: str) -> tuple[str, str]:
+def _raise_side(side: str, models: Sequence[str], text: str) -> tuple[str, str]:
     name = _longest_name(side.strip(), models)
     hint = suggest(side.strip().removeprefix(f"{name}."), FACTS) if name else ""
     raise InputError(

@@ -46,7 +46,7 @@ SHARE_HALVINGS = 20
 # So many of them in one go, where many shares are tried at once.
 HALVINGS_AT_ONCE = 10
 # Goals are set in steps of 5 %; below that with one digit.
-SHARE_STEP = 0.05
+TARGET_STEP = 0.05
 # Nobody claims that each and every case is real.
 MOST = 0.95
 _NEARLY = 1e-9
@@ -265,11 +265,7 @@ def _judge_alone(evaluation: "Evaluation", about: Requirement, *, required: bool
 
 
 def _light(
-    evaluation: "Evaluation",
-    found: list[bool | None],
-    inside: list[bool | None],
-    *,
-    possible: bool,
+    evaluation: "Evaluation", found: list[bool | None], inside: list[bool | None], *, possible: bool
 ) -> Light:
     if False not in found and found[0] and evaluation.recovery.supposes_right_labels and possible:
         return "robust"
@@ -522,5 +518,5 @@ def round_goal(value: float) -> float:
         return 0.0
     # A value that is round but for its last digits is its own goal.
     nearly = value * (1 + _NEARLY)
-    step = SHARE_STEP if nearly >= SHARE_STEP else 10.0 ** math.floor(math.log10(nearly))
+    step = TARGET_STEP if nearly >= TARGET_STEP else 10.0 ** math.floor(math.log10(nearly))
     return min(float(f"{math.floor(nearly / step) * step:.6g}"), MOST)

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 # Of a drawing 480 wide.
 LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 56, 464, 12, 292, 336
-TICKS = 5  # of an axis, about
+AXIS_TICKS = 5  # of an axis, about
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Scale:
     @property
     def ticks(self) -> list[tuple[float, str]]:
         """Places and names of round numbers."""
-        rough = (self.high - self.low) / TICKS
+        rough = (self.high - self.low) / AXIS_TICKS
         ten = 10.0 ** np.floor(np.log10(rough))
         step = ten * next(k for k in (1, 2, 2.5, 5, 10) if k * ten >= rough * 0.999)
         first = np.ceil(self.low / step - 1e-9)

@@ -10,16 +10,15 @@ from undercount import __version__
 from undercount.count.arrays import amount, row_words
 from undercount.count.atomic_file import write_text
 from undercount.curve import FloatArray
-from undercount.read.compare import Comparison
+from undercount.read.compare.compare import Comparison
 from undercount.read.evaluation import Evaluation
 from undercount.show.comparison import (
-    QUESTIONS,
-    TOLD,
+    TARGET_WORDS,
     gap_words,
     level_words,
     needs_words,
     threshold_notes,
-    told_by,
+    told_words,
     verdict_words,
     workload_notes,
 )
@@ -40,10 +39,10 @@ from undercount.show.spoken import metric_title
 from undercount.show.text import hidden_words
 
 # Points of a curve at most, and the height of a bar of the differences.
-N_POINTS, STEP = 160, 34
+PAGE_POINTS, ROW_HEIGHT = 160, 34
 ROOM = 0.05
 COLOURS = 6
-BANDS = "{} intervals: labels and scores leave the share of hidden positives open"
+RANGE_WORDS = "{} intervals: labels and scores leave the share of hidden positives open"
 
 
 def write_comparison(comparison: Comparison, path: str | Path) -> None:
@@ -58,16 +57,16 @@ def as_comparison_page(comparison: Comparison) -> str:
     counts, names = first.counts, list(comparison.evaluations)
     metrics = dict.fromkeys([comparison.rank_by, *(d.metric for d in comparison.differences)])
     turning = [m for m in metrics if comparison.difference(m).depends_on_prevalence]
-    reason = told_by(comparison.difference(comparison.rank_by))
+    told = told_words(comparison.difference(comparison.rank_by), first.basis)
     # What the order would be at another share matters only where the share is free to move.
-    swept = [] if reason or first.basis.determined_by else [comparison.rank_by, *turning]
+    swept = [] if told or first.basis.determined_by else [comparison.rank_by, *turning]
     return load_template("comparison.html.jinja").render(
         names=names,
         verdict=verdict_words(comparison),
         needs=needs_words(comparison),
         read=f"{row_words(counts.n_rows, weighted=counts.weighted)}, "
         f"{amount(counts.n_positive)} labelled positive",
-        question=QUESTIONS[comparison.question],
+        question=TARGET_WORDS[comparison.question],
         hidden=hidden_words(first, claiming=False),
         level=level_words(comparison),
         tables=[html_table(title, table) for title, table in named_tables(comparison)],
@@ -85,10 +84,12 @@ def as_comparison_page(comparison: Comparison) -> str:
             for metric in dict.fromkeys(swept)
         ],
         open=first.unknowns.range_only,
-        curves=BANDS.format(level_words(comparison)) if first.unknowns.range_only else "recovered",
+        curves=RANGE_WORDS.format(level_words(comparison))
+        if first.unknowns.range_only
+        else "recovered",
         ranged=first.shares.unlabeled_prevalence_interval is not None,
-        fixed=[] if reason else [metric_title(m) for m in metrics if m not in turning],
-        told=TOLD.get(reason, ""),
+        fixed=[] if told else [metric_title(m) for m in metrics if m not in turning],
+        told=told,
         **draw_both_curves(comparison.evaluations),
         colours=COLOURS,
         version=__version__,
@@ -105,7 +106,7 @@ def _drawing(parts: list[Markup], height: int, words: str) -> Markup:
 
 def _path(across: Scale, up: Scale, x: FloatArray, y: FloatArray) -> str:
     """Draw a line; a value that does not exist leaves a gap."""
-    kept = np.unique(np.linspace(0, len(x) - 1, min(N_POINTS, len(x))).astype(int))
+    kept = np.unique(np.linspace(0, len(x) - 1, min(PAGE_POINTS, len(x))).astype(int))
     words, pen = [], "M"
     for u, v in zip(across(x[kept]), up(y[kept]), strict=True):
         if np.isnan(u) or np.isnan(v):
@@ -131,9 +132,11 @@ def draw_bars(comparison: Comparison, *, same_workload: bool) -> Markup:
     gaps = [s.behind.difference for s in standings if s.behind is not None]
     ends = [v for g in gaps for v in (g.low, g.high, 0.0) if np.isfinite(v)] or [0.0]
     room = ROOM * (max(ends) - min(ends)) or ROOM
-    bottom = TOP + STEP * len(standings)
+    bottom = TOP + ROW_HEIGHT * len(standings)
     across = Scale(min(ends) - room, max(ends) + room, LEFT, RIGHT)
-    parts = draw_axes(across, Scale(0, 1, bottom, TOP), "the best less this model", "", bottom + 44)
+    parts = draw_axes(
+        across, Scale(0, 1, bottom, TOP), "the best minus this model", "", bottom + 44
+    )
     zero = write_place(across(0.0))
     parts.append(
         Markup('<line x1="{}" x2="{}" y1="{}" y2="{}" class="zero"/>').format(
@@ -142,7 +145,7 @@ def draw_bars(comparison: Comparison, *, same_workload: bool) -> Markup:
     )
     names = list(comparison.evaluations)
     for place, standing in enumerate(standings):
-        y, k = TOP + STEP * (place + 0.5), names.index(standing.name)
+        y, k = TOP + ROW_HEIGHT * (place + 0.5), names.index(standing.name)
         parts.append(
             Markup('<text x="{}" y="{}" class="end">{}</text>').format(LEFT - 18, y + 4, k + 1)
         )
@@ -184,9 +187,9 @@ def draw_across_shares(comparison: Comparison, metric: str) -> Markup:
     up = Scale(low - room, high + room, BOTTOM, TOP)
     x_name = "% of the unlabeled rows that are positive"
     first = next(iter(comparison.evaluations.values()))
-    held, y_name = first.shares, "the best here less each"
+    held, y_name = first.shares, "the best here minus each"
     if first.unknowns.range_only:  # then no share is in use
-        y_name = "the first less each"
+        y_name = "the first minus each"
     parts = draw_axes(across, up, x_name, y_name, HEIGHT)
     span = held.unlabeled_prevalence_interval
     if span is not None:
@@ -202,7 +205,7 @@ def draw_across_shares(comparison: Comparison, metric: str) -> Markup:
     parts.append(Markup('<path d="M{} {}H{}" class="zero"/>').format(LEFT, zero, RIGHT))
     names = list(comparison.evaluations)
     parts += [
-        _curve(_path(across, up, shares, gap), names.index(name), f"{best} less {name}")
+        _curve(_path(across, up, shares, gap), names.index(name), f"{best} minus {name}")
         for name, gap in gaps.items()
     ]
     return _drawing(parts, HEIGHT, f"Difference in {metric_title(metric)} against the hidden share")

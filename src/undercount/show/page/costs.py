@@ -14,7 +14,7 @@ from undercount.show.page.axes import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, Scale, d
 FIGURE = Markup('<svg viewBox="0 0 480 {}" role="img" aria-label="{}">{}</svg>')
 BAND = Markup('<polygon points="{}" fill="currentColor" fill-opacity=".15"/>')
 LINE = Markup('<polyline points="{}" fill="none" stroke="currentColor" stroke-width="2"/>')
-LEVEL = Markup(
+LEVEL_LINE = Markup(
     '<line x1="{}" x2="{}" y1="{}" y2="{}" stroke="currentColor" stroke-dasharray="5 4"/>'
     '<text x="{}" y="{}" font-size="12" text-anchor="end" fill="currentColor">{}</text>'
 )
@@ -50,7 +50,7 @@ def _figure(
         parts.append(LINE.format(_places(across(flagged[valued]), up(value[valued]))))
     for words, level in levels.items():
         y = f"{up(level):.1f}"
-        parts.append(LEVEL.format(LEFT, RIGHT, y, y, RIGHT, f"{up(level) - 4:.1f}", words))
+        parts.append(LEVEL_LINE.format(LEFT, RIGHT, y, y, RIGHT, f"{up(level) - 4:.1f}", words))
     title = f"{name} against the rows flagged, with its band"
     return FIGURE.format(HEIGHT, title, Markup("").join(parts))
 

@@ -14,23 +14,23 @@ from undercount.estimate import Estimate
 from undercount.infer.heads import threshold_of_top
 from undercount.infer.metric_name import place_words, short_number, short_threshold
 from undercount.infer.metric_row import MetricRow
-from undercount.infer.sensitivity import AREAS
+from undercount.infer.sensitivity import SWEPT_AREAS
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import POINT_METRICS, Evaluation
-from undercount.show.document import N_POINTS, plain
+from undercount.show.document import DOCUMENT_POINTS, plain
 from undercount.show.text import main_row, share_doubt_words, support_words
 from undercount.show.verdict_words import condition_form, condition_words
 
 # Digits of thresholds on the page, more only where two scores would become one; and of weights.
-SHORT_DIGITS, WEIGHT_DIGITS = 6, 6
-ROUNDING = 1e-12
+PAGE_DIGITS, WEIGHT_DIGITS = 6, 6
+MASS_ROUNDING = 1e-12
 ALL_DIGITS = 17
 # Points at which Student's quantile is given where the script must find it at other levels.
 STUDENT_POINTS = 12
 # Of the curve that reviews found: its points, those with intervals, and their digits.
-REVIEW_POINTS, REVIEW_INTERVALS, REVIEW_DIGITS = 96, 20, 9
+REVIEW_POINTS, REVIEW_INTERVALS, REVIEW_DIGITS = 96, 20, 10
 # Rows of the page's table: metrics at a threshold, then areas.
-PAGE_METRICS = (*POINT_METRICS, *AREAS)
+PAGE_METRICS = (*POINT_METRICS, *SWEPT_AREAS)
 
 
 def start_threshold(evaluation: Evaluation) -> float:
@@ -187,7 +187,7 @@ def _curve_places(evaluation: Evaluation, threshold: float) -> tuple[Any, Any]:
     own = np.cumsum(np.add.reduce(counts.table.classes))
     even = np.linspace(0, rows.size - 1, min(REVIEW_POINTS, rows.size)).round().astype(int)
     ends = np.union1d(even, max(start - 1, 0))
-    return ends, np.searchsorted(own, rows[ends] * (1 - ROUNDING))
+    return ends, np.searchsorted(own, rows[ends] * (1 - MASS_ROUNDING))
 
 
 def _band(places: Any, estimates: list[Estimate]) -> dict[str, list[float | int]]:
@@ -247,7 +247,7 @@ def _claim_place(evaluation: Evaluation, cuts: list[float]) -> int | None:
     claim = evaluation.verdict.claim
     if claim is not None and claim.deploy_prevalence is not None:
         return None
-    if claim is None or claim.metric in AREAS:
+    if claim is None or claim.metric in SWEPT_AREAS:
         return -1
     if claim.name.top is not None:
         return None
@@ -267,7 +267,7 @@ def _cells_above(counts: ScoreCounts, cuts: list[float], threshold: float | None
 
 
 def page_cells(counts: ScoreCounts, *cuts: float) -> dict[str, list[float | None]]:
-    """Return scores and rows of at most `N_POINTS` cells, some of which end at the cuts."""
+    """Return scores and rows of at most `DOCUMENT_POINTS` cells, some of which end at the cuts."""
     cells = concatenate(*_split_cells(counts, sorted(cuts, reverse=True)))
     short: dict[str, list[float | None]] = {
         name: [_shorten(value) for value in column]
@@ -282,7 +282,7 @@ def _split_cells(counts: ScoreCounts, cuts: list[float]) -> list[Table]:
     """Return cells at or above the highest threshold, between the others, and below all."""
     places = [int(np.searchsorted(-counts.score, -cut, side="right")) for cut in cuts]
     edges = [0, *places, len(counts.score)]
-    parts, left, least = [], N_POINTS, N_POINTS // 8
+    parts, left, least = [], DOCUMENT_POINTS, DOCUMENT_POINTS // 8
     for k, (start, end) in enumerate(pairwise(edges)):
         # About as many cells each as the parts have rows of the labelled and the unlabeled.
         shares = (
@@ -290,7 +290,7 @@ def _split_cells(counts: ScoreCounts, cuts: list[float]) -> list[Table]:
             counts.unlabeled[start:end].sum() / counts.n_unlabeled,
         )
         rest = len(cuts) - k
-        room = min(max(round(N_POINTS * sum(shares) / 2), least), left - least * rest)
+        room = min(max(round(DOCUMENT_POINTS * sum(shares) / 2), least), left - least * rest)
         room = room if rest else left
         left -= room
         part = _coarsen(counts.table.part(slice(start, end)), room)
@@ -309,7 +309,7 @@ def _coarsen(table: Table, n_bins: int) -> Table:
 def _shorten_scores(scores: Any) -> list[float | None]:
     """Shorten scores, but never so far that two become one."""
     finite = scores[np.isfinite(scores)]
-    for digits in range(SHORT_DIGITS, ALL_DIGITS + 1):
+    for digits in range(PAGE_DIGITS, ALL_DIGITS + 1):
         short = [float(f"{score:.{digits}g}") for score in finite]
         if len(set(short)) == len(short):
             break

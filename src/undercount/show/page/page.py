@@ -39,7 +39,7 @@ from undercount.show.page.packing import pack, tighten_script, tighten_style
 from undercount.show.spoken import metric_title, number, title
 from undercount.show.text import (
     ANSWERS,
-    SAMPLING,
+    SAMPLING_WORDS,
     bound_words,
     hidden_words,
     labels_words,
@@ -59,7 +59,7 @@ MOST_MODELS = 5
 # Metrics that stand on top as bars from 0 to 1.
 BARS = ("precision", "recall", "f1", "roc_auc", "average_precision")
 TOPS = "The highest scores"
-SCRIPTS = (
+PAGE_SCRIPTS = (
     "arithmetic.js", "intervals.js", "areas.js", "bias.js", "charts.js", "state.js", "verdict.js",
     "figures.js", "downloads.js", "script.js",
 )  # fmt: skip
@@ -151,7 +151,7 @@ def load_template(name: str) -> jinja2.Template:
 
 def _script() -> str:
     """Return the script's parts as one, whose names stay inside."""
-    parts = "".join(tighten_script(read_asset(name)) for name in SCRIPTS)
+    parts = "".join(tighten_script(read_asset(name)) for name in PAGE_SCRIPTS)
     facts = json.dumps(script_facts(), separators=(",", ":"))
     return f'"use strict";\n(() => {{\nconst FACTS = {facts};\n{parts}}})();\n'
 
@@ -195,7 +195,7 @@ def _facts(evaluation: Evaluation) -> dict[str, Any]:
     exact = "Counts are exact." if not counts.auc_error else f"AUC within {counts.auc_error:.1e}."
     return {
         "read": read,
-        "sampling": SAMPLING[evaluation.shares.sampling],
+        "sampling": SAMPLING_WORDS[evaluation.shares.sampling],
         "level": f"{100 * evaluation.confidence_level:g}",
         "supposed": supposed_words(evaluation),
         "target": "this data set" if evaluation.target == "dataset" else "the population",

@@ -201,9 +201,10 @@ function flaggedWords(model, rows, i) {
   if (!all) return "Flagged: no rows; nothing scores that high.";
   const plain = model.units.every((u) => u === 1); // else sums of weights, which are no rows
   const say = plain ? whole : (v) => v.toLocaleString("en", { maximumSignificantDigits: 4 });
-  const value = say(all * p.value), ends = span(all * p.low, all * p.high, say);
-  const real = `, ${p.open ? `${ends} real` : `about ${value} real (${ends})`}, ${say(known)} of them already known${n > 0 ? `, ${say(n)} known to be negative` : ""}`;
-  return `Flagged: ${plain ? `${say(all)} ${all === 1 ? "row" : "rows"}` : `rows of total weight ${say(all)}`} (${percent(all / model.total)})${p.open || Number.isFinite(p.value) ? real : ""}.`;
+  const least = purityOf(model) === 1 ? known : 0, real = (share) => Math.min(Math.max(all * share, least), all - n);
+  const value = say(real(p.value)), ends = span(real(p.low), real(p.high), say);
+  const words = `, ${p.open ? `${ends} real` : `about ${value} real (${ends})`}, ${say(known)} of them already known${n > 0 ? `, ${say(n)} known to be negative` : ""}`;
+  return `Flagged: ${plain ? `${say(all)} ${all === 1 ? "row" : "rows"}` : `rows of total weight ${say(all)}`} (${percent(all / model.total)})${p.open || Number.isFinite(p.value) ? words : ""}.`;
 }
 const text = (id, words) => { const node = $(id); if (node.textContent !== words) node.textContent = words; };
 const cell = (node, words) => { if (node.textContent !== words) node.textContent = words; };

@@ -19,9 +19,9 @@ from undercount.count.kernel.table import insert_knots, merge_bare
 from undercount.count.review_file import as_review_csv
 from undercount.counts import ScoreCounts
 from undercount.infer.reviews.ends import MOST_COUNTED, PATH, TIMES_LEFT, part_more
-from undercount.infer.reviews.intervals import BEYOND, OPEN
+from undercount.infer.reviews.intervals import BEYOND, OPEN_AT
 from undercount.infer.reviews.stratum_shares import LEAST_WEIGHT, MOST_WEIGHT, PRIOR_POSITIVES
-from undercount.infer.reviews.verdicts import EVEN, MOST, SHIFT, SLOPE, working_posterior
+from undercount.infer.reviews.verdicts import EVEN, MOST_SURE, SHIFT, SLOPE, working_posterior
 from undercount.metric_facts import FACTS, SCALE_RANGES
 from undercount.read.plan.goals import metric_of
 from undercount.read.plan.review_plan import ReviewPlan
@@ -35,7 +35,7 @@ BESIDE_GOALS = ("precision", "recall", "f1")
 # What the script's arithmetic shares with the library's.
 PRIOR = {
     "positives": PRIOR_POSITIVES, "weights": [LEAST_WEIGHT, MOST_WEIGHT],
-    "shift": SHIFT, "slope": SLOPE, "even": EVEN, "most": MOST, "path": PATH, "open": OPEN,
+    "shift": SHIFT, "slope": SLOPE, "even": EVEN, "most": MOST_SURE, "path": PATH, "open": OPEN_AT,
     "beyond": BEYOND, "times": TIMES_LEFT, "counted": MOST_COUNTED,
 }  # fmt: skip
 # Cells that the page carries at most; more are merged, and the page says so.
@@ -109,7 +109,7 @@ def review_facts(plan: ReviewPlan) -> dict[str, Any]:
 def _prices(plan: ReviewPlan) -> list[dict[str, Any]]:
     """Return what each number of reviews buys, as words and as points of a line, by goal."""
     budgets = sorted(plan.expected)
-    made = []
+    prices = []
     for goal in plan.design.goal:
         widths = [plan.expected[budget][goal] for budget in budgets]
         if not np.isfinite(widths).all():
@@ -118,8 +118,8 @@ def _prices(plan: ReviewPlan) -> list[dict[str, Any]]:
         y = 92 - 84 * np.array(widths) / max(*widths, 1e-12)
         spots = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
         words = [(f"{b:,}", half_width_words(w)) for b, w in zip(budgets, widths, strict=True)]
-        made.append({"goal": goal_title(plan, goal), "points": spots, "words": words})
-    return made
+        prices.append({"goal": goal_title(plan, goal), "points": spots, "words": words})
+    return prices
 
 
 def page_counts(plan: ReviewPlan) -> tuple[ScoreCounts, bool]:
@@ -139,10 +139,10 @@ def page_counts(plan: ReviewPlan) -> tuple[ScoreCounts, bool]:
 def page_goals(plan: ReviewPlan) -> list[str]:
     """Return the metrics that the page follows: those at the threshold, and the prevalence."""
     metrics = dict.fromkeys(map(metric_of, plan.design.goal))  # of a difference the first model's
-    found = [name for name in metrics if _followed(name)]
+    names = [name for name in metrics if _followed(name)]
     if plan.design.threshold is not None:
-        found += [name for name in BESIDE_GOALS if name not in found]
-    return [*found, *(["prevalence"] if "prevalence" not in found else [])]
+        names += [name for name in BESIDE_GOALS if name not in names]
+    return [*names, *(["prevalence"] if "prevalence" not in names else [])]
 
 
 def _followed(name: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from undercount.assume.base import Unknowns, Wanted
+from undercount.assume.base import ReportOptions, Unknowns
 from undercount.assume.random_labels.segments.pooled import SegmentShare, pool_shares
 from undercount.assume.random_labels.segments.shares import Models, SegmentShares, first_of
 from undercount.assume.segments import PooledShares, share_of
@@ -31,7 +31,7 @@ class EstimatedShares(SegmentShares):
     def of(
         cls,
         labels: "RandomLabels",
-        wanted: Wanted,
+        wanted: ReportOptions,
         parts: Mapping[Hashable, Models],
         overall: Unknowns,
         clusters: Mapping[Hashable, Mapping[str, ClusterRows | None]],

@@ -17,18 +17,14 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, metric_names
 from undercount.errors import UndefinedMetricWarning, collect_warnings
 from undercount.estimate import Estimate
-from undercount.infer.estimated_share import SHARES, leaves_room
-from undercount.infer.heads import HeadCounts, head_spread, two_sided_z
+from undercount.infer.estimated_share import READ_SHARES, leaves_room
+from undercount.infer.heads import FlaggedCounts, head_spread, two_sided_z
 from undercount.infer.labelled import naive_area, naive_point
 from undercount.infer.metric_row import MetricRow, grows
-from undercount.infer.mixture import TOLERANCE, MixtureDesign, Target, stack_designs
-from undercount.infer.sensitivity import CHANCE
+from undercount.infer.mixture import RATE_TOLERANCE, MixtureDesign, Target, stack_designs
+from undercount.infer.sensitivity import CHANCE_AUC
 from undercount.infer.shared_labels import SharedLabels, cut_sides
-from undercount.infer.threshold_intervals import (
-    certain_limits,
-    method_name,
-    threshold_interval,
-)
+from undercount.infer.threshold_intervals import certain_limits, method_name, threshold_interval
 from undercount.metric_facts import FACTS, RIGHT_LABELS
 from undercount.shares import Shares
 
@@ -95,41 +91,46 @@ class LineTable:
         return stack_designs(self.counts, shares, self.target)
 
     @cached_property
-    def _now(self) -> HeadCounts:
+    def _now(self) -> FlaggedCounts:
         """The rows above the threshold, and the design at the shares in use."""
-        return HeadCounts(self.heads, self._design([held.shares.exact() for held in self.hidden]))
+        return FlaggedCounts(
+            self.heads, self._design([held.shares.exact() for held in self.hidden])
+        )
 
     @cached_property
-    def _ends(self) -> tuple[HeadCounts, HeadCounts]:
+    def _ends(self) -> tuple[FlaggedCounts, FlaggedCounts]:
         """The same at the lower and at the upper ends of the shares' intervals."""
         low, high = zip(*(_share_ends(held.shares) for held in self.hidden), strict=True)
-        return HeadCounts(self.heads, self._design(low)), HeadCounts(self.heads, self._design(high))
+        return FlaggedCounts(self.heads, self._design(low)), FlaggedCounts(
+            self.heads, self._design(high)
+        )
 
     @cached_property
-    def _shares_below(self) -> list[HeadCounts]:
+    def _shares_below(self) -> list[FlaggedCounts]:
         """The same at the shares below the estimates that `estimate_end_by_end` looks at."""
         found = []
-        for part in np.linspace(0, 1, SHARES)[:-1].tolist():
+        for part in np.linspace(0, 1, READ_SHARES)[:-1].tolist():
             moved = []
             for held in self.hidden:
                 low, _ = _share_ends(held.shares)
                 value = held.shares.unlabeled_prevalence
                 start = low.unlabeled_prevalence
                 moved.append(held.shares.exact(start + part * (value - start)))
-            found.append(HeadCounts(self.heads, self._design(moved)))
+            found.append(FlaggedCounts(self.heads, self._design(moved)))
         return found
 
     def _fits(self) -> Any:
         """Tell the segments whose rates lie inside [0, 1], so that nothing has to be said."""
         point = self._now.point
         rates = np.stack(np.broadcast_arrays(point.tpr, point.fpr))
-        return ((rates >= -TOLERANCE) & (rates <= 1 + TOLERANCE)).all(axis=0)
+        return ((rates >= -RATE_TOLERANCE) & (rates <= 1 + RATE_TOLERANCE)).all(axis=0)
 
     @cached_property
     def _bounded(self) -> list[bool]:
         """Whether naive values of metrics that grow with the share are below the true ones."""
         return [
-            each.n_negative == 0 and naive_area(each, "roc_auc") >= CHANCE for each in self.counts
+            each.n_negative == 0 and naive_area(each, "roc_auc") >= CHANCE_AUC
+            for each in self.counts
         ]
 
     def _metric_rows(self, metric: str, values: Sequence[float]) -> list[MetricRow]:
@@ -204,7 +205,7 @@ class LineTable:
         return None if by_share or not errors.any() else errors
 
     def _at(
-        self, metric: str, heads: HeadCounts, errors: FloatArray | None = None
+        self, metric: str, heads: FlaggedCounts, errors: FloatArray | None = None
     ) -> tuple[FloatArray, ...]:
         """Return value, ends and standard error; without errors shares are known exactly."""
         (least, most), level = FACTS[metric].range, self.confidence_level

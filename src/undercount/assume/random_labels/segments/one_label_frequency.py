@@ -11,7 +11,7 @@ from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import CODES, Check, wording
 from undercount.estimate import Estimate
-from undercount.infer.mixture import CHANCE
+from undercount.infer.mixture import MISFIT_ERRORS
 from undercount.prevalence.upper_bound import upper_bound
 from undercount.shares import Shares
 
@@ -56,9 +56,7 @@ class ScoredShare:
 
 
 def shares_by_scores(
-    tables: Mapping[Hashable, FloatArray],
-    shared: Mapping[Hashable, Estimate],
-    shares: Shares,
+    tables: Mapping[Hashable, FloatArray], shared: Mapping[Hashable, Estimate], shares: Shares
 ) -> list[ScoredShare]:
     """Estimate each segment's hidden share by where its unlabeled rows score.
 
@@ -206,7 +204,7 @@ def find_doubtful(
     size = np.array([sizes[segment] for segment in shared])[:, None]
     near = (heads[:, 0] / labels * size + 0.5) / (size + 1)
     hidden = share * others / (labels + share * others)
-    most = 0.8 * CHANCE * share * np.sqrt(near * (1 - near) * hidden / size)
+    most = 0.8 * MISFIT_ERRORS * share * np.sqrt(near * (1 - near) * hidden / size)
     out = share * heads[:, 0] / labels - heads[:, 1] / others > most
     doubtful = (out.any(axis=1) | (share >= 1).any(axis=1)).tolist()
     return [segment for segment, doubt in zip(shared, doubtful, strict=True) if doubt]

@@ -11,7 +11,7 @@ from scipy.special import expit, logit, ndtri
 from undercount.assume.segments import PooledShares
 from undercount.estimate import Estimate
 from undercount.infer.random_effects import spread_between
-from undercount.infer.shared_labels import SMALLEST, LabelPart
+from undercount.infer.shared_labels import LEAST_LOG_ODDS_SHARE, LabelPart
 from undercount.prevalence.low_end import SCORES_ALONE
 
 # Labels times the variance of the log odds by chance, as simulated segments have it.
@@ -122,16 +122,19 @@ def pool_shares(
 
 def _on_log_odds(found: Estimate, z: float) -> tuple[float, float, float]:
     """Return the log odds of a share and their error to either side."""
-    value = float(np.clip(found.value, SMALLEST, 1 - SMALLEST))
-    low, high = max(min(found.low, value), SMALLEST), min(max(found.high, value), 1 - SMALLEST)
+    value = float(np.clip(found.value, LEAST_LOG_ODDS_SHARE, 1 - LEAST_LOG_ODDS_SHARE))
+    low, high = (
+        max(min(found.low, value), LEAST_LOG_ODDS_SHARE),
+        min(max(found.high, value), 1 - LEAST_LOG_ODDS_SHARE),
+    )
     down, up = (
         float(distance) / z for distance in (logit(value) - logit(low), logit(high) - logit(value))
     )
-    return float(logit(value)), max(down, SMALLEST), max(up, SMALLEST)
+    return float(logit(value)), max(down, LEAST_LOG_ODDS_SHARE), max(up, LEAST_LOG_ODDS_SHARE)
 
 
 def _estimate(place: float, sides: Sequence[float], z: float, confidence_level: float) -> Estimate:
     low, value, high = expit([place - z * sides[0], place, place + z * sides[1]]).tolist()
-    low = 0.0 if low <= SMALLEST * (1 + SMALLEST) else low
+    low = 0.0 if low <= LEAST_LOG_ODDS_SHARE * (1 + LEAST_LOG_ODDS_SHARE) else low
     error = value * (1 - value) * (sides[0] + sides[1]) / 2
     return Estimate(value, low, high, error, confidence_level, NEEDS, "pooled")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from undercount.assume.base import Recovery, Unknowns, Wanted
+from undercount.assume.base import Recovery, ReportOptions, Unknowns
 from undercount.assume.random_labels.recovery import RandomLabelsRecovery
 from undercount.assume.random_labels.segments.estimated import EstimatedShares
 from undercount.assume.random_labels.segments.given import PARTS, GivenShares, name_of_mapping
@@ -58,7 +58,7 @@ class RandomLabelsSegments(SegmentRecoveries):
         labels: "RandomLabels",
         whole: Mapping[str, Recovery],
         parts: Mapping[str, Mapping[Hashable, SegmentPart]],
-        wanted: Wanted,
+        wanted: ReportOptions,
     ) -> SegmentRecoveries:
         """Find how the share of any segment is found, by what is known of all rows."""
         if len(next(iter(parts.values()))) == 1:
@@ -156,7 +156,7 @@ def find_segment_shares(
     labels: "RandomLabels",
     whole: Mapping[str, Recovery],
     rows: Mapping[str, Mapping[Hashable, ScoredRows]],
-    wanted: Wanted,
+    wanted: ReportOptions,
 ) -> SegmentShares:
     """Return the shares of segments: given for each, shared out, or estimated and pooled."""
     parts = {

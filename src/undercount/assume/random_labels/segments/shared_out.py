@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scipy.special import ndtri
 
-from undercount.assume.base import Unknowns, Wanted
+from undercount.assume.base import ReportOptions, Unknowns
 from undercount.assume.random_labels.hidden_share import UNASKED, fit_share
 from undercount.assume.random_labels.segments.one_label_frequency import (
     RuledOut,
@@ -24,12 +24,7 @@ from undercount.counts import ScoreCounts
 from undercount.errors import Check
 from undercount.estimate import Estimate
 from undercount.infer.scored_rows import ScoredRows
-from undercount.infer.segment_tables import (
-    frequency_edges,
-    join_cells,
-    score_edges,
-    tables_of,
-)
+from undercount.infer.segment_tables import frequency_edges, join_cells, score_edges, tables_of
 from undercount.infer.segmented_rows import why_not
 from undercount.shares import Shares
 
@@ -70,7 +65,7 @@ class SharedOutShares(SegmentShares):
     def of(
         cls,
         labels: "RandomLabels",
-        wanted: Wanted,
+        wanted: ReportOptions,
         parts: Mapping[Hashable, Models],
         known: KnownShare,
         rows: Mapping[str, Mapping[Hashable, ScoredRows]],

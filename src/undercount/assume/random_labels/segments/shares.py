@@ -5,7 +5,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from undercount.assume.base import Unknowns, Wanted
+from undercount.assume.base import ReportOptions, Unknowns
 from undercount.assume.segments import PooledShares, SegmentDoubt
 from undercount.counts import ScoreCounts
 from undercount.errors import Check
@@ -25,14 +25,14 @@ class SegmentShares(ABC):
     ----------
     labels : RandomLabels
         What is said of the shares.
-    wanted : Wanted
+    wanted : ReportOptions
         Level and target of every segment.
     parts : mapping
         Segment → its counts, by model.
     """
 
     labels: "RandomLabels"
-    wanted: Wanted
+    wanted: ReportOptions
     parts: Mapping[Hashable, Models]
 
     @abstractmethod

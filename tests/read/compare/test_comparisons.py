@@ -25,6 +25,20 @@ def found():
     return uc.compare(LABELS, MODELS, by=COUNTRY, **KNOWN)
 
 
+def test_where_requirements_are_judged_is_said_in_every_form(found, tmp_path):
+    deployed = uc.compare(LABELS, MODELS, by=COUNTRY, deploy_prevalence=0.02, **KNOWN)
+    for comparisons, prevalence in ((deployed, 0.02), (found, None)):
+        page = tmp_path / "page.html"
+        comparisons.to_html(page)
+        for form in (str(comparisons), comparisons.to_markdown(), page.read_text()):
+            words = " ".join(form.split())
+            said = "Requirements are judged where 2 % of the rows are positive" in words
+            assert said is (prevalence is not None)
+            assert "one minus other" in words
+            assert "one less other" not in words
+        assert json.loads(comparisons.to_json())["deploy_prevalence"] == prevalence
+
+
 def test_chances_of_a_segment_are_those_of_its_rows_alone():
     chance = np.where(RNG.random(N) < 0.5, 0.7, 0.3)
     labels = np.where(TRUTH & (RNG.random(N) < chance), 1.0, np.nan)
@@ -81,7 +95,7 @@ def test_whether_the_difference_varies(found):
 def test_more_models_have_a_difference_for_each_pair(found):
     three = uc.compare(LABELS, {**MODELS, "turned": TURNED}, by=COUNTRY, prevalence=0.25)
     assert three.pairs == (("one", "other"), ("one", "turned"), ("other", "turned"))
-    assert "one less turned" in str(three)
+    assert "one minus turned" in str(three)
     assert len(three.table()["metric"]) == 3 * 3 * 3
     assert three.difference("US", "roc_auc", "turned", "one").difference.low > 0
     assert found.pairs == (("one", "other"),)

@@ -19,15 +19,15 @@ from undercount.errors import Check, InputError, named, real_number
 from undercount.estimate import Estimate, delta_interval
 from undercount.prevalence.delays import read_days
 from undercount.prevalence.late_labels import (
+    DELAYS_ASSUME,
     LEAST_CHANCE,
-    NEEDS,
     LateLabels,
     Total,
     dates_of_positives,
     read_until,
 )
-from undercount.read.alarm import Alarm, FlaggedDays, find_alarm
-from undercount.read.monitoring import (
+from undercount.read.monitor.alarm import Alarm, FlaggedDays, find_alarm
+from undercount.read.monitor.monitoring import (
     MATURE,
     BoolArray,
     Monitoring,
@@ -180,7 +180,9 @@ def metrics_of_late(late: LateLabels, flagged: BoolArray) -> dict[str, Estimate]
     level = late.confidence_level
     value, low, high = (min(each / number, 1.0) for each in (hits, *total.interval(seen, level)))
     error = total.standard_error / number
-    precision = Estimate(value, low, high, error, level, NEEDS, "late labels, log of the hidden")
+    precision = Estimate(
+        value, low, high, error, level, DELAYS_ASSUME, "late labels, log of the hidden"
+    )
     return {"precision": precision} | {
         name: _logit_estimate(value, late.sum_positives(gradient), late)
         for name, (value, gradient) in gradients.items()
@@ -192,7 +194,9 @@ def _logit_estimate(value: float, change: Total, late: LateLabels) -> Estimate:
     value, error, level = min(value, 1.0), change.standard_error, late.confidence_level
     ends = delta_interval(value, error, "logit", change.quantile(level))
     low, high = (float(end) for end in ends)
-    return Estimate(value, low, high, error, level, NEEDS, "late labels, delta on the logit")
+    return Estimate(
+        value, low, high, error, level, DELAYS_ASSUME, "late labels, delta on the logit"
+    )
 
 
 def _period_row(
@@ -237,7 +241,7 @@ def period_precision(late: LateLabels, some: BoolArray, z: float) -> Estimate:
     low, high = max(min(ends[0], value), 0.0), min(max(ends[1], value), 1.0)
     level = late.confidence_level
     error = (high - low) / (2 * z) if z else 0.0  # no error shows at a level next to 0
-    return Estimate(value, low, high, error, level, NEEDS, "late labels, Wilson")
+    return Estimate(value, low, high, error, level, DELAYS_ASSUME, "late labels, Wilson")
 
 
 def _wilson(hits: int, number: int, z: float) -> tuple[float, float]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
-from undercount.assume.base import Assumption, Pairing, Recovery, Wanted
+from undercount.assume.base import Assumption, Pairing, Recovery, ReportOptions
 from undercount.assume.builder import assumption_of
 from undercount.checks.percentages import percents_beside
-from undercount.count.arrays import refuse_other_order
+from undercount.count.arrays import check_row_order
 from undercount.count.columns import backend_of, is_frame, make_frame, take_columns
 from undercount.count.tensors import rows_to_host
 from undercount.counts import ScoreCounts
@@ -26,32 +26,28 @@ from undercount.errors import (
     read_threshold,
 )
 from undercount.estimate import Estimate, check_confidence_level
-from undercount.infer.difference import AREAS, POINTS, TARGET_OF, Difference, Question
+from undercount.infer.difference import PAIRED_AREAS, PAIRED_POINTS, TARGET_OF, Difference, Question
 from undercount.infer.heads import threshold_of_top
 from undercount.infer.metric_name import short_number
 from undercount.infer.mixture import Target
 from undercount.infer.resampled import Progress
 from undercount.infer.reviews.verdicts import Reviews
-from undercount.infer.scored_rows import (
-    count_model,
-    name_columns,
-    take_column,
-)
+from undercount.infer.scored_rows import count_model, name_columns, take_column
 from undercount.infer.segmented_rows import RowSegmentation
 from undercount.infer.workload import Workload
 from undercount.metric_facts import FACTS, OUT_OF_FOLD, RIGHT_LABELS
-from undercount.read.comparisons import Comparisons, compare_segments
+from undercount.read.compare.comparisons import Comparisons, compare_segments
+from undercount.read.compare.leaderboard import Standing, standings, turn
 from undercount.read.evaluate_models import evaluate_models, make_whole
-from undercount.read.evaluation import NOTHING, Evaluation, render
-from undercount.read.leaderboard import Standing, standings, turn
+from undercount.read.evaluation import NO_ESTIMATE, Evaluation, render
 from undercount.read.require.model_requirement import ModelRequirement, parse_conditions
 from undercount.read.require.requirement import Requirement, Verdict, check_words
-from undercount.read.segment_rows import segment_columns
+from undercount.read.segments.rows import segment_columns
 
 # What is compared if each model flags as many rows: of so many, how many are real.
 WORKLOAD_METRICS = ("precision", "recall")
 # Shares of hidden positives along which metrics are followed.
-SHARES = 101
+FOLLOWED_SHARES = 101
 
 
 @dataclass(frozen=True)
@@ -109,12 +105,11 @@ class Comparison:
     @property
     def needs(self) -> tuple[str, ...]:
         """What the differences rest on, as each metric's `needs` says it of one model."""
-        known = [need for found in self.differences for need in found.difference.needs]
+        every_need = [need for gap in self.differences for need in gap.difference.needs]
         first = next(iter(self.evaluations.values()))
-        share = first.unknowns.needs if "prevalence" in known else ()
+        share = first.unknowns.needs if "prevalence" in every_need else ()
         right = (RIGHT_LABELS,) if first.recovery.supposes_right_labels else ()
-        named_by_all = self.first.recovery.further_needs
-        return tuple(dict.fromkeys((*known, *share, *named_by_all, *right, OUT_OF_FOLD)))
+        return tuple(dict.fromkeys((*every_need, *share, *right, OUT_OF_FOLD)))
 
     def difference(
         self, metric: str, one: str | None = None, other: str | None = None
@@ -123,15 +118,15 @@ class Comparison:
         for argument, value in (("metric", metric), ("one", one), ("other", other)):
             if value is not None or argument == "metric":
                 check_name(argument, value)
-        for found in self.differences:
-            for way in (found, turn(found)):
+        for gap in self.differences:
+            for way in (gap, turn(gap)):
                 named_so = one in (None, way.one) and other in (None, way.other)
                 if way.metric == metric and named_so:
                     return way
-        known = sorted({found.metric for found in self.differences})
+        metrics = sorted({gap.metric for gap in self.differences})
         pair = "" if one is other is None else f" of {one or 'any'} and {other or 'any'}"
         raise InputError(
-            f"no difference{pair} in {metric!r}; metrics: {', '.join(known)} (others need a"
+            f"no difference{pair} in {metric!r}; metrics: {', '.join(metrics)} (others need a"
             " threshold)"
         )
 
@@ -141,14 +136,14 @@ class Comparison:
     def __getitem__(self, names: tuple[str, str]) -> dict[str, Difference]: ...
     def __getitem__(self, names: str | tuple[str, str]) -> Evaluation | dict[str, Difference]:
         """Return the evaluation of a model, or how much one model is better than another."""
-        asked = (names,) if isinstance(names, str) else names
-        missing = [name for name in asked if name not in self.evaluations]
+        pair = (names,) if isinstance(names, str) else names
+        missing = [name for name in pair if name not in self.evaluations]
         if missing:
-            known = ", ".join(self.evaluations)
-            raise InputError(f"models are {known}; got {', '.join(map(repr, missing))}")
+            models = ", ".join(self.evaluations)
+            raise InputError(f"models are {models}; got {', '.join(map(repr, missing))}")
         if isinstance(names, str):
             return self.evaluations[names]
-        metrics = dict.fromkeys(found.metric for found in self.differences)
+        metrics = dict.fromkeys(gap.metric for gap in self.differences)
         return {metric: self.difference(metric, *names) for metric in metrics}
 
     @property
@@ -175,7 +170,9 @@ class Comparison:
                 argument="deploy_prevalence",
             )
         share = self.first.recovery.read_prevalence(asked)
-        metrics = (*AREAS, *POINTS) if self.first.threshold is not None else AREAS
+        metrics = (
+            (*PAIRED_AREAS, *PAIRED_POINTS) if self.first.threshold is not None else PAIRED_AREAS
+        )
         return self.pairing.carried(metrics, share)
 
     def leaderboard(
@@ -200,24 +197,24 @@ class Comparison:
         every = self.differences if work is None else work.differences
         metric = ("precision" if same_workload else self.rank_by) if metric is None else metric
         check_name("metric", metric)
-        found = [d for d in every if d.metric == metric]
-        if not found and not (work is not None and work.by_verdicts and metric in WORKLOAD_METRICS):
+        gaps = [d for d in every if d.metric == metric]
+        if not gaps and not (work is not None and work.by_verdicts and metric in WORKLOAD_METRICS):
             self.difference(metric)  # says which there are
             raise InputError(f"as many flagged rows are compared by {', '.join(WORKLOAD_METRICS)}")
         if work is not None:
-            values = {name: known[metric] for name, known in work.values.items()}
+            values = {name: estimates[metric] for name, estimates in work.values.items()}
         else:
             values = {name: self._reference(name, metric) for name in self.evaluations}
-        standing = standings(values, found, self.confidence_level)
+        standing = standings(values, gaps, self.confidence_level)
         if not self.leaves_open(metric):
             return standing
-        return tuple(replace(each, value=math.nan) for each in standing)
+        return tuple(replace(place, value=math.nan) for place in standing)
 
     def _reference(self, name: str, metric: str) -> float:
         """Return what orders the models: a metric's value, or that at the share in use."""
-        known = self.estimates_of(name)[metric]
-        if not known.range_only:
-            return known.value
+        estimate = self.estimates_of(name)[metric]
+        if not estimate.range_only:
+            return estimate.value
         return self.pairing.reference(name, metric)
 
     def leaves_open(self, metric: str) -> bool:
@@ -262,21 +259,25 @@ class Comparison:
             True only if each condition holds on its whole interval; `outcome` is "met", "failed"
             or "inconclusive", and printed it says why.
         """
-        thresholds = {name: each.threshold for name, each in self.evaluations.items()}
+        thresholds = {name: evaluation.threshold for name, evaluation in self.evaluations.items()}
         return self.judge(parse_conditions(conditions, thresholds))
 
     def judge(self, conditions: Sequence[ModelRequirement | Requirement]) -> Verdict:
         """Judge conditions that were read before."""
         judgements = []
-        for each in conditions:
-            if isinstance(each, Requirement):
-                judgements.append(self.evaluations[str(each.name.model)].judge(each))
+        for condition in conditions:
+            if isinstance(condition, Requirement):
+                judgements.append(self.evaluations[str(condition.name.model)].judge(condition))
                 continue
-            placed = replace(each, deploy_prevalence=self.deploy_prevalence)
-            found = self._difference_required(placed)
-            checks = [c for name in (each.one, each.other) for c in self.evaluations[name].checks]
-            doubt = self._share_doubt(placed, found) or self._rounding_doubt(placed)
-            judgements.append(placed.judge(self._name_needs(placed, found), checks, doubt))
+            placed = replace(condition, deploy_prevalence=self.deploy_prevalence)
+            required = self._difference_required(placed)
+            checks = [
+                c
+                for name in (condition.one, condition.other)
+                for c in self.evaluations[name].checks
+            ]
+            doubt = self._share_doubt(placed, required) or self._rounding_doubt(placed)
+            judgements.append(placed.judge(self._name_needs(placed, required), checks, doubt))
         return Verdict(tuple(judgements))
 
     def _difference_required(self, contest: ModelRequirement) -> Difference:
@@ -284,22 +285,19 @@ class Comparison:
         here = self.difference(contest.metric, contest.one, contest.other)
         if contest.deploy_prevalence is None:
             return here
-        found = self.deployed(contest.deploy_prevalence)
-        asked = contest.metric, contest.one, contest.other
-        ways = (way for each in found for way in (each, turn(each)))
-        there = next((way for way in ways if (way.metric, way.one, way.other) == asked), None)
+        gaps = self.deployed(contest.deploy_prevalence)
+        question = contest.metric, contest.one, contest.other
+        ways = (way for gap in gaps for way in (gap, turn(gap)))
+        answer = next((way for way in ways if (way.metric, way.one, way.other) == question), None)
         # These rows allow a share that the population does not, so that nothing is carried over.
-        return there or replace(here, difference=NOTHING)
+        return answer or replace(here, difference=NO_ESTIMATE)
 
     def _name_needs(self, contest: ModelRequirement, found: Difference) -> Estimate:
         """Name what a requirement rests on: an order that no share turns needs none."""
         fixed = not found.depends_on_prevalence and contest.margin == 0
         here = fixed and contest.deploy_prevalence is None
         needs = (need for need in found.difference.needs if not (here and need == "prevalence"))
-        return replace(
-            found.difference,
-            needs=tuple(dict.fromkeys((*needs, *self.first.recovery.further_needs))),
-        )
+        return replace(found.difference, needs=tuple(dict.fromkeys(needs)))
 
     def _share_doubt(self, contest: ModelRequirement, found: Difference) -> str:
         """Say where a difference passes what is asked of it, if the share is only estimated.
@@ -307,12 +305,12 @@ class Comparison:
         As for one model: what hangs on an estimated share is met, or failed, only if it is so at
         every share that the scores allow.
         """
-        evaluation, there = self.evaluations[contest.one], contest.deploy_prevalence
+        evaluation, prevalence = self.evaluations[contest.one], contest.deploy_prevalence
         fixed = not found.depends_on_prevalence and contest.margin == 0
         if fixed or not evaluation.recovery.share_estimated:
             return ""
         pair = contest.metric, contest.one, contest.other
-        at = self.pairing.crossover(*pair, contest.margin, there)
+        at = self.pairing.crossover(*pair, contest.margin, prevalence)
         if math.isnan(at):
             return ""
         taken = evaluation.shares.unlabeled_prevalence
@@ -325,11 +323,11 @@ class Comparison:
 
     def _rounding_doubt(self, contest: ModelRequirement) -> str:
         """Say which rows score what a threshold is in single precision, if one is asked for."""
-        if contest.metric not in POINTS:
+        if contest.metric not in PAIRED_POINTS:
             return ""
         checks = (c for name in (contest.one, contest.other) for c in self.evaluations[name].checks)
-        found = (check_words(check) for check in checks if check.code == CODES["rounding"])
-        return next(found, "")
+        words = (check_words(check) for check in checks if check.code == CODES["rounding"])
+        return next(words, "")
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return the differences as a frame: pandas, polars or pyarrow.
@@ -338,7 +336,7 @@ class Comparison:
         """
         columns = self.table()
         for name in ("flagged", "crossover"):
-            columns[name] = [math.nan if each is None else each for each in columns[name]]
+            columns[name] = [math.nan if value is None else value for value in columns[name]]
         first = next(iter(self.evaluations.values()))
         return make_frame(columns, backend or first.backend)
 
@@ -428,11 +426,7 @@ def compare(
 
 @overload
 def compare(
-    y: Any,
-    scores: Mapping[str, Any] | Sequence[str],
-    *,
-    by: Any,
-    **options: Unpack[CompareOptions],
+    y: Any, scores: Mapping[str, Any] | Sequence[str], *, by: Any, **options: Unpack[CompareOptions]
 ) -> Comparisons: ...
 
 
@@ -549,7 +543,7 @@ def compare(
     if rank_by is not None:
         check_name("rank_by", rank_by)
     level = check_confidence_level(confidence_level)
-    wanted = Wanted(target, level, None, metrics, random_state, progress)
+    wanted = ReportOptions(target, level, None, metrics, random_state, progress)
     assumption = assumption_of(
         assume,
         prevalence=prevalence,
@@ -563,8 +557,8 @@ def compare(
         assumption = assumption.with_columns(columns)
     _check_comparable(assumption)
     thresholds, first_score = _thresholds(threshold, scores), next(iter(scores.values()))
-    refuse_other_order(y=y, score=first_score, cluster=cluster, **columns)
-    at_top = rank_by in POINTS and not assumption.apart
+    check_row_order(y=y, score=first_score, cluster=cluster, **columns)
+    at_top = rank_by in PAIRED_POINTS and not assumption.apart
     thresholds = thresholds or _top_thresholds(
         top if at_top else None, y, scores, unlabeled, sample_weight
     )
@@ -591,7 +585,7 @@ class ModelQuestion:
     top: Any
     rank_by: str | None
     deploy_prevalence: Any
-    wanted: Wanted
+    wanted: ReportOptions
 
     def compare_recoveries(self, recoveries: Mapping[str, Recovery]) -> Comparison:
         """Evaluate each model, and put them side by side."""
@@ -605,10 +599,10 @@ class ModelQuestion:
         if there is not None:
             there = first.recovery.read_prevalence(there)
         evaluations = {n: replace(each, deploy_prevalence=there) for n, each in evaluations.items()}
-        metrics = (*AREAS, *POINTS) if self.thresholds else AREAS
+        metrics = (*PAIRED_AREAS, *PAIRED_POINTS) if self.thresholds else PAIRED_AREAS
         rank_by = self.rank_by or ("f1" if self.thresholds else "roc_auc")
         if rank_by not in metrics:
-            hint = "; give a threshold" if rank_by in POINTS else ""
+            hint = "; give a threshold" if rank_by in PAIRED_POINTS else ""
             raise InputError(
                 f"{named('rank_by')} must be one of {', '.join(metrics)}; got {rank_by!r}{hint}"
             )
@@ -644,8 +638,8 @@ def _take_models(frame: Any, label: Any, scores: Any) -> tuple[Any, dict[str, An
     """Take labels and the scores of each model out of a frame."""
     names = [scores] if isinstance(scores, str) else scores
     columns = dict(names) if isinstance(names, Mapping) else {name: name for name in names}
-    found = take_columns(frame, name_columns(frame, label, list(columns.values())))
-    return found[label], {name: found[column] for name, column in columns.items()}
+    columns_taken = take_columns(frame, name_columns(frame, label, list(columns.values())))
+    return columns_taken[label], {name: columns_taken[column] for name, column in columns.items()}
 
 
 def _top_thresholds(

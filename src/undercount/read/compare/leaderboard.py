@@ -34,7 +34,7 @@ class Standing:
 
     Examples
     --------
-    >>> from undercount.read.leaderboard import Standing
+    >>> from undercount.read.compare.leaderboard import Standing
     >>> Standing("new", 1, 1, 2, 0.9).rank_words
     '1 (1 to 2)'
     """

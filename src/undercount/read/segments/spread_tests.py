@@ -19,9 +19,9 @@ from undercount.metric_facts import FACTS, Scale
 
 # 2024, 2024-03, 2024-03-09, 2024-W09, 2024-Q1, 202403 and so on.
 TIME = re.compile(r"\d{4}([-/ ]?[QWM]?\d{1,2}([-/ ]?\d{1,2}([T ].*)?)?)?", re.IGNORECASE)
-FEWEST = 2
+MIN_SEGMENTS = 2
 FEWEST_OF_TREND = 3
-BLOCK = 256
+SEGMENT_BLOCK = 256
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,10 @@ def read_points(
     """Put estimates on the metric's scale, or another, where errors are nearly normal."""
     scale = FACTS[metric].scale if scale is None else scale
     level = found[0][1].confidence_level if found else 0.95
-    three = np.array([(each.value, each.low, each.high) for _, each in found]).reshape(-1, 3)
-    z = ndtri((1 + np.array([each.confidence_level for _, each in found])) / 2)
+    three = np.array(
+        [(estimate.value, estimate.low, estimate.high) for _, estimate in found]
+    ).reshape(-1, 3)
+    z = ndtri((1 + np.array([estimate.confidence_level for _, estimate in found])) / 2)
     value, low, high = to_scale(three, scale).T
     with np.errstate(invalid="ignore"):  # of infinite values and ends, which are left out
         sides = np.stack([value - low, high - value])
@@ -164,8 +166,8 @@ class _Gaps:
         place = points.value - points.value.mean()  # sums of squares then cancel less
         between = _spread_of_others(place, 1 / square)
         others, error = np.empty(len(place)), np.empty(len(place))
-        for start in range(0, len(place), BLOCK):  # a table of all against all may be large
-            some = slice(start, start + BLOCK)
+        for start in range(0, len(place), SEGMENT_BLOCK):  # a table of all against all may be large
+            some = slice(start, start + SEGMENT_BLOCK)
             weight = 1 / (square + between[some, None])
             weight[np.arange(len(weight)), np.arange(len(place))[some]] = 0.0
             rest = weight.sum(axis=1)
@@ -187,7 +189,7 @@ def _spread_of_others(value: FloatArray, weight: FloatArray) -> FloatArray:
     room = rest - squares / rest
     over = statistic - (len(value) - 2)
     spread = np.divide(over, room, out=np.zeros_like(over), where=room > 0)
-    return np.maximum(spread, 0.0) if len(value) > FEWEST else np.zeros_like(over)
+    return np.maximum(spread, 0.0) if len(value) > MIN_SEGMENTS else np.zeros_like(over)
 
 
 def find_heterogeneity(points: _Points) -> Heterogeneity:
@@ -197,7 +199,7 @@ def find_heterogeneity(points: _Points) -> Heterogeneity:
     too few differences, not too many.
     """
     count = len(points.value)
-    if count < FEWEST:
+    if count < MIN_SEGMENTS:
         return Heterogeneity(points.metric, math.nan, math.nan, math.nan, count)
     weight = 1 / points.error**2
     centre = float(weight @ points.value / weight.sum())
@@ -205,7 +207,7 @@ def find_heterogeneity(points: _Points) -> Heterogeneity:
     reach = math.sqrt(spread_between(points.value, points.error**2))
     ends = points.back(np.array([centre - reach, centre + reach]))
     p_value = float(chi2.sf(statistic, count - 1))
-    if count > FEWEST:  # two segments have one difference, which Q is
+    if count > MIN_SEGMENTS:  # two segments have one difference, which Q is
         largest = -math.expm1(count * math.log1p(-float(_Gaps.of(points).p_values.min())))
         p_value = min(1.0, 2 * min(p_value, largest))
     return Heterogeneity(points.metric, statistic, p_value, float(np.ptp(ends)) / 2, count)
@@ -216,12 +218,12 @@ def find_deviations(
 ) -> tuple[Deviation, ...]:
     """Compare each segment with the mean of the others, adjusted for their number."""
     count = len(points.value)
-    if count < FEWEST:
+    if count < MIN_SEGMENTS:
         return ()
     whole = (whole_test or find_heterogeneity(points)).p_value
     gaps, level = _Gaps.of(points), points.confidence_level
-    each = level if count == FEWEST else ((1 + level) / 2) ** (1 / count)
-    reach = float(ndtri((1 + each) / 2)) * gaps.error
+    own_level = level if count == MIN_SEGMENTS else ((1 + level) / 2) ** (1 / count)
+    reach = float(ndtri((1 + own_level) / 2)) * gaps.error
     middle = points.back(gaps.others)
     value, low, high = (points.back(points.value + side) - middle for side in (0.0, -reach, reach))
     adjusted = np.maximum(adjust_shaffer(gaps.p_values), whole)
@@ -246,7 +248,7 @@ def adjust_shaffer(p_values: FloatArray) -> FloatArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from undercount.read.segment_tests import adjust_shaffer
+    >>> from undercount.read.segments.spread_tests import adjust_shaffer
     >>> adjust_shaffer(np.array([0.01, 0.02, 0.5, 0.3])).tolist()
     [0.02, 0.04, 0.6, 0.6]
     """
@@ -295,23 +297,23 @@ def is_ordered(segments: Sequence[Hashable]) -> bool:
 
     Examples
     --------
-    >>> from undercount.read.segment_tests import is_ordered
+    >>> from undercount.read.segments.spread_tests import is_ordered
     >>> is_ordered(["2024-01", "2024-02"]), is_ordered(["DE", "FR"]), is_ordered([1, 2, None])
     (True, False, True)
     """
-    held = [each for each in segments if each is not None]
-    if all(isinstance(each, str) for each in held):
-        return bool(held) and all(TIME.fullmatch(str(each)) for each in held)
+    present = [segment for segment in segments if segment is not None]
+    if all(isinstance(segment, str) for segment in present):
+        return bool(present) and all(TIME.fullmatch(str(segment)) for segment in present)
     kinds = (int, float, dt.date)
-    return all(isinstance(each, kinds) and not isinstance(each, bool) for each in held)
+    return all(isinstance(segment, kinds) and not isinstance(segment, bool) for segment in present)
 
 
 def positions(segments: Sequence[Hashable]) -> FloatArray:
     """Place ordered segments between 0 and 1: dates and numbers by value, text by its order."""
-    if all(isinstance(each, int | float) for each in segments):
+    if all(isinstance(segment, int | float) for segment in segments):
         place = np.array(segments, float)
-    elif all(isinstance(each, dt.date) for each in segments):
-        place = np.array([_days(each) for each in segments])
+    elif all(isinstance(segment, dt.date) for segment in segments):
+        place = np.array([_days(segment) for segment in segments])
     else:
         place = np.arange(len(segments), dtype=float)
     return np.asarray((place - place[0]) / (place[-1] - place[0]))

@@ -4,14 +4,15 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
-from undercount.assume.base import Assumption, Wanted
+from undercount.assume.base import Assumption, ReportOptions
 from undercount.assume.segments import SegmentRecoveries
 from undercount.infer.mixture import Target
 from undercount.infer.scored_rows import ScoredRows
 from undercount.infer.segmented_rows import Segmentation
 from undercount.read.evaluate_models import check_wanted, make_bare, make_whole
 from undercount.read.evaluation import Evaluation
-from undercount.read.segment_lines import (
+from undercount.read.segments.evaluations import Evaluations
+from undercount.read.segments.lines import (
     SegmentRow,
     doubt_row,
     fill_row,
@@ -19,7 +20,6 @@ from undercount.read.segment_lines import (
     make_row,
     segment_metrics,
 )
-from undercount.read.segments import Evaluations
 
 
 def evaluate_segments(
@@ -27,7 +27,7 @@ def evaluate_segments(
     model: ScoredRows,
     segmentation: Segmentation,
     assumption: Assumption,
-    wanted: Wanted,
+    wanted: ReportOptions,
     deploy_prevalence: float | None = None,
 ) -> Evaluations:
     """Evaluate all rows and each segment.
@@ -39,7 +39,7 @@ def evaluate_segments(
     model, segmentation : ScoredRows, Segmentation
         All rows, and how they fall into segments.
     assumption : Assumption
-    wanted : Wanted
+    wanted : ReportOptions
         What is asked of every segment.
     deploy_prevalence : float, optional
         Share of positives where the classifier will work; the lines are those of these rows.
@@ -74,7 +74,7 @@ class SegmentReader:
 
     segments: SegmentRecoveries
     overall: Evaluation
-    wanted: Wanted
+    wanted: ReportOptions
     column: str
 
     def evaluate(self, segment: Hashable) -> Evaluation:

@@ -16,13 +16,13 @@ from undercount.assume.random_labels.hidden_share import fits_easily, label_head
 from undercount.assume.random_labels.segments.pooled import pool_shares
 from undercount.assume.random_labels.segments.shared_out import share_out
 from undercount.counts import ScoreCounts
-from undercount.infer.heads import HeadCounts
+from undercount.infer.heads import FlaggedCounts
 from undercount.infer.mixture import design_of
 from undercount.infer.random_effects import spread_between
 from undercount.infer.segmented_rows import split_rows
 from undercount.infer.shared_labels import LabelPart, SharedLabels
 from undercount.read.evaluate import EvaluateOptions
-from undercount.read.segment_tests import (
+from undercount.read.segments.spread_tests import (
     find_deviations,
     find_heterogeneity,
     find_trend,
@@ -681,7 +681,7 @@ def test_what_the_same_labels_do_to_share_and_recall_is_not_added_twice():
     # .6 × 280/300; its slope in the log odds of the share .6 × 900 × .2 × .8/300 = .288.
     counts = ScoreCounts.from_counts([1.0, 0.0], [60, 40], [0, 0], [240, 660])
     design = design_of(counts, Shares(0.2), "single-sample", "dataset")
-    heads = HeadCounts.at(counts, design, 1.0)
+    heads = FlaggedCounts.at(counts, design, 1.0)
     found = SharedLabels.of(heads, "precision", [LabelPart(0.04, 0.7)], 2.0)
     assert found.square.item() == pytest.approx((2 * 0.288) ** 2 * 0.04, rel=1e-3)
     assert found.opposed.item() == pytest.approx(0.7)
@@ -689,7 +689,7 @@ def test_what_the_same_labels_do_to_share_and_recall_is_not_added_twice():
     whole = SharedLabels(np.array([0.09]), np.array([1.0]))
     assert whole.reach(0.2, 0.3).item() == pytest.approx(math.sqrt(0.3**2 - 0.2**2))
     # More positives make accuracy lower where less than half of them are flagged: they add up.
-    few = HeadCounts(np.array([30.0, 240.0, 0.0]), design)
+    few = FlaggedCounts(np.array([30.0, 240.0, 0.0]), design)
     assert SharedLabels.of(few, "accuracy", [LabelPart(0.04, 0.7)], 2.0).opposed.item() < 0
     unknown = SharedLabels.of(heads, "precision", [None], 2.0)
     assert unknown.reach(0.3, 0.4).item() == pytest.approx(0.5)

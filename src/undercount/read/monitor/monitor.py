@@ -6,12 +6,12 @@ from typing import Any, overload
 import numpy as np
 
 from undercount.assume.base import Assumption, LabelDates
-from undercount.count.arrays import read_scores, refuse_other_order
+from undercount.count.arrays import check_row_order, read_scores
 from undercount.errors import InputError, check_choice, named, read_threshold, real_number
 from undercount.estimate import check_confidence_level
-from undercount.read.monitor_delays import DelayedMonitoring, monitor_delays
-from undercount.read.monitor_periods import monitor_periods
-from undercount.read.monitoring import PERIODS, Monitoring, MonitorQuestion, Period
+from undercount.read.monitor.delays import DelayedMonitoring, monitor_delays
+from undercount.read.monitor.monitoring import PERIODS, Monitoring, MonitorQuestion, Period
+from undercount.read.monitor.periods import monitor_periods
 
 
 @overload
@@ -150,7 +150,7 @@ def monitor(
     if isinstance(score, Mapping):
         raise InputError("delays are told by the dates of rows, and counts have none: pass rows")
     scores = np.asarray(read_scores(score), np.float64)
-    refuse_other_order(score=score, observed=dates.observed, found=dates.found, label=label)
+    check_row_order(score=score, observed=dates.observed, found=dates.found, label=label)
     return monitor_delays(scores, label, dates, question)
 
 

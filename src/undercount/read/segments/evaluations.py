@@ -6,12 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from undercount.assume.segments import PooledShares
-from undercount.errors import (
-    InputError,
-    check_choice,
-    check_name,
-    collect_warnings,
-)
+from undercount.errors import InputError, check_choice, check_name, collect_warnings
 from undercount.estimate import Estimate
 from undercount.infer.difference import TARGET_OF, Question
 from undercount.infer.metric_name import parse_metric
@@ -19,7 +14,7 @@ from undercount.infer.metric_row import MetricRow
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import Evaluation, render
 from undercount.read.require.requirement import Judgement, Requirement, Verdict, parse_requirements
-from undercount.read.segment_lines import (
+from undercount.read.segments.lines import (
     UNLIKE,
     SegmentRow,
     few_rows_words,
@@ -27,7 +22,7 @@ from undercount.read.segment_lines import (
     is_untested,
     rest_on_alike_labels,
 )
-from undercount.read.segment_tests import (
+from undercount.read.segments.spread_tests import (
     Deviation,
     Heterogeneity,
     SegmentTests,
@@ -160,10 +155,10 @@ class Evaluations(Mapping[Hashable, Evaluation]):
         return self.tests[wanted, question]
 
     def _points(self, wanted: str, question: Question) -> Any:
-        asked = self.of_population if question == "population" else None
-        found = _take_metric(asked() if asked else self.rows, wanted).items()
+        of_question = self.of_population if question == "population" else None
+        estimates = _take_metric(of_question() if of_question else self.rows, wanted).items()
         ordered = self.ordered
-        usable = [(key, value) for key, value in found if not (ordered and key is None)]
+        usable = [(key, value) for key, value in estimates if not (ordered and key is None)]
         return read_points(wanted.split("@", maxsplit=1)[0], usable)
 
     def deployed(self, prevalence: float | None = None) -> dict[Hashable, tuple[MetricRow, ...]]:
@@ -185,22 +180,22 @@ class Evaluations(Mapping[Hashable, Evaluation]):
 
         A segment of which nothing can be said has one line without a metric, and its note.
         """
-        lines = [(each, metric) for each in self.rows for metric in (each.rows or (None,))]
+        lines = [(row, metric) for row in self.rows for metric in (row.rows or (None,))]
         nan = math.nan
         return {
-            self.column: [each.segment for each, _ in lines],
-            "rows": [each.counts.n_rows for each, _ in lines],
-            "labelled": [each.counts.n_positive for each, _ in lines],
-            "own_share": [_own_value(each) for each, _ in lines],
-            "share": [each.share.value if each.share else nan for each, _ in lines],
-            "share_low": [each.share.low if each.share else nan for each, _ in lines],
-            "share_high": [each.share.high if each.share else nan for each, _ in lines],
+            self.column: [row.segment for row, _ in lines],
+            "rows": [row.counts.n_rows for row, _ in lines],
+            "labelled": [row.counts.n_positive for row, _ in lines],
+            "own_share": [_own_value(row) for row, _ in lines],
+            "share": [row.share.value if row.share else nan for row, _ in lines],
+            "share_low": [row.share.low if row.share else nan for row, _ in lines],
+            "share_high": [row.share.high if row.share else nan for row, _ in lines],
             "metric": [metric.label if metric else None for _, metric in lines],
             "naive": [metric.naive if metric else nan for _, metric in lines],
             "estimate": [metric.estimate.value if metric else nan for _, metric in lines],
             "low": [metric.estimate.low if metric else nan for _, metric in lines],
             "high": [metric.estimate.high if metric else nan for _, metric in lines],
-            "note": [each.note for each, _ in lines],
+            "note": [row.note for row, _ in lines],
         }
 
     def judge(self, requirement: Requirement) -> Verdict:
@@ -209,23 +204,23 @@ class Evaluations(Mapping[Hashable, Evaluation]):
         Each is judged by its own interval: of many segments that just fail, a few are met by
         chance, and the other way round.
         """
-        wanted = replace(requirement, name=replace(requirement.name, model=None))
-        asked = requirement.name.model
-        if asked not in (None, self.overall.name):
+        own = replace(requirement, name=replace(requirement.name, model=None))
+        model = requirement.name.model
+        if model not in (None, self.overall.name):
             raise InputError(
-                f"{requirement.words!r} is about {asked!r}; this is {self.overall.name!r}"
+                f"{requirement.words!r} is about {model!r}; this is {self.overall.name!r}"
             )
-        return Verdict(tuple(self._judge_segment(row, wanted) for row in self.rows))
+        return Verdict(tuple(self._judge_segment(row, own) for row in self.rows))
 
     def _judge_segment(self, row: SegmentRow, requirement: Requirement) -> Judgement:
         facts, top = FACTS[requirement.metric], requirement.name.top
         unlike = self.unlike_labels and facts.needs_prevalence
         small = row.rows and top is not None and not fits_top(self[row.segment], top)
         if row.rows and not unlike and not small:
-            found = self[row.segment].judge(requirement)
+            judgement = self[row.segment].judge(requirement)
             if not (self.shared_out and facts.needs_prevalence):
-                return found
-            return rest_on_alike_labels(found, untested=self.untested_labels)
+                return judgement
+            return rest_on_alike_labels(judgement, untested=self.untested_labels)
         subject = f"{self.overall.name}, {self.column} {row.segment}"
         nothing = Estimate(math.nan, *facts.range)
         note = UNLIKE if row.rows else row.note
@@ -247,8 +242,10 @@ class Evaluations(Mapping[Hashable, Evaluation]):
         ['met', 'met', 'met']
         """
         place = self.overall.threshold, self.overall.top
-        asked = [each for text in requirements for each in parse_requirements(text, *place)]
-        return sum((self.judge(each) for each in asked), Verdict(()))
+        requirements_read = [
+            requirement for text in requirements for requirement in parse_requirements(text, *place)
+        ]
+        return sum((self.judge(requirement) for requirement in requirements_read), Verdict(()))
 
     def to_json(self) -> str:
         """Write every segment's facts and the tests as JSON."""
@@ -278,17 +275,22 @@ def _rests_on_share(label: str) -> bool:
 
 def _take_metric(rows: Sequence[SegmentRow], label: str) -> dict[Hashable, Estimate]:
     """Return the estimate of each segment for a metric."""
-    return {each.segment: row.estimate for each in rows for row in each.rows if row.label == label}
+    return {
+        segment_row.segment: row.estimate
+        for segment_row in rows
+        for row in segment_row.rows
+        if row.label == label
+    }
 
 
 def _find_label(metric: str, labels: Sequence[str]) -> str:
     """Return the label of the table that a metric's name means."""
     check_name("metric", metric)
     name = metric if metric in labels else parse_metric(metric).metric
-    found = [label for label in labels if name in (label, label.split("@")[0])]
-    if not found:
+    matches = [label for label in labels if name in (label, label.split("@")[0])]
+    if not matches:
         raise InputError(f"metric must be one of the table, {', '.join(labels)}; got {metric!r}")
-    return found[0]
+    return matches[0]
 
 
 def _own_value(row: SegmentRow) -> float:

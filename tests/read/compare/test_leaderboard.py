@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.read.leaderboard import standings, tied_at_the_top, turn
+from undercount.read.compare.leaderboard import standings, tied_at_the_top, turn
 
 
 def difference(one, other, value, adjusted):

@@ -22,13 +22,13 @@ from undercount.prevalence.late_labels import LateLabels
 
 LOOK_DAYS = 7.0
 # Changes that the alarm looks for: a rate falls to such a part, or its odds rise to one over it.
-CHANGES = np.array([0.3, 0.5, 0.7, 0.85])
+ALARM_CHANGES = np.array([0.3, 0.5, 0.7, 0.85])
 # A change may begin at every fourth look.
 LOOKS_A_START, STARTS_A_YEAR = 4, 13
 # Rates that are tried: so many, and so many standard errors of the baseline to either side.
-POINTS, REACH = 33, 6.0
+RATE_POINTS, ALARM_REACH = 33, 6.0
 # A weight that is as good as none, and a logarithm of odds that a number holds.
-LEAST, MOST = 1e-300, 600.0
+LEAST_EVIDENCE, MOST_LOG_EVIDENCE = 1e-300, 600.0
 # Parts of the rows by their chance of a label that are told apart.
 STEPS_OF_CHANCE = np.linspace(0, 1, 17)[1:-1]
 
@@ -83,9 +83,11 @@ def find_alarm(rows: FlaggedRows, start: float, baseline: Estimate, risk: float)
     evidence = find_evidence(rows, start, looks)
     limit = 2 / risk
     dates = np.floor(looks).astype("datetime64[D]").astype(str).tolist()
-    found = tuple((date, *each) for date, each in zip(dates, evidence.tolist(), strict=True))
-    fell, rose = (next((look[0] for look in found if look[side] >= limit), "") for side in (1, 2))
-    return Alarm(baseline, found, limit, fell, rose)
+    looks_found = tuple((date, *pair) for date, pair in zip(dates, evidence.tolist(), strict=True))
+    fell, rose = (
+        next((look[0] for look in looks_found if look[side] >= limit), "") for side in (1, 2)
+    )
+    return Alarm(baseline, looks_found, limit, fell, rose)
 
 
 def find_evidence(rows: FlaggedRows, start: float, looks: FloatArray) -> FloatArray:
@@ -97,13 +99,13 @@ def find_evidence(rows: FlaggedRows, start: float, looks: FloatArray) -> FloatAr
     rates = RateGrid.of(*rows.count_until(start))
     starts = np.asarray(start + LOOK_DAYS * np.arange(0.0, len(looks), LOOKS_A_START), np.float64)
     weight = start_weights(len(starts))
-    made = np.ones((len(looks), 2))
+    evidence = np.ones((len(looks), 2))
     for at, end in enumerate(looks):
         begun = int(np.count_nonzero(starts < end))
         odds = rates.compare(rows.look(end, starts[:begun]))
         # Starts to come have had no look and count 1.
-        made[at] += weight[:begun] @ (odds.reshape(begun, 2, -1).mean(axis=2) - 1)
-    return made
+        evidence[at] += weight[:begun] @ (odds.reshape(begun, 2, -1).mean(axis=2) - 1)
+    return evidence
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ class FlaggedDays:
     def __init__(self, late: LateLabels, flagged: NDArray[np.bool_]) -> None:
         order = np.argsort(late.rows_.observed[flagged], kind="stable")
         self.seen, delay = (
-            each[flagged][order] for each in (late.rows_.observed, late.rows_.delay)
+            column[flagged][order] for column in (late.rows_.observed, late.rows_.delay)
         )
         self.arrives = np.where(np.isnan(delay), np.inf, self.seen + delay)
         self.first = math.floor(self.seen[0])
@@ -151,19 +153,19 @@ class FlaggedDays:
 
     def look(self, end: float, starts: FloatArray) -> Look:
         """Return what was known at a day."""
-        known = int(np.searchsorted(self.seen, end, side="right"))
-        seen, day = self.seen[:known], self.day[:known]
+        n_seen = int(np.searchsorted(self.seen, end, side="right"))
+        seen, day = self.seen[:n_seen], self.day[:n_seen]
         number = int(day[-1]) + 1
         chance = self.delays.chance(end - seen)
-        came = self.arrives[:known] <= end
-        found = np.bincount(day[came], minlength=number).astype(np.float64)
+        came = self.arrives[:n_seen] <= end
+        arrivals = np.bincount(day[came], minlength=number).astype(np.float64)
         waiting = np.bincount(day[~came], minlength=number).astype(np.float64)
         mean = np.bincount(day[~came], chance[~came], number) / np.maximum(waiting, 1)
         place = np.clip(np.ceil(starts - self.first), 0, number).astype(np.int64)
         could = np.asarray(np.bincount(day, chance, number), np.float64)
         windows = np.maximum(end - self.first - np.arange(number) - 0.5, 0.0)
         error = _relative_errors(could, self.delays.log_variance(windows), place)
-        return Look(found, waiting, mean, place, error)
+        return Look(arrivals, waiting, mean, place, error)
 
 
 class LabelledDays:
@@ -191,7 +193,7 @@ class LabelledDays:
         pairs, cell = np.unique(np.stack([day, step]), axis=1, return_inverse=True)
         cell = cell.reshape(-1)
         self.day, self.until = pairs[0], until
-        self.found, self.could = (np.bincount(cell, each) for each in (labelled, chance))
+        self.found, self.could = (np.bincount(cell, column) for column in (labelled, chance))
         self.waiting = np.bincount(cell, ~labelled)
         kept = np.bincount(cell, np.where(labelled, 0.0, chance))
         self.chance = kept / np.maximum(self.waiting, 1)
@@ -203,10 +205,10 @@ class LabelledDays:
 
     def look(self, end: float, starts: FloatArray) -> Look:
         """Return what was known at a day; the chances have no error of their own."""
-        known = slice(int(np.searchsorted(self.day, end, side="right")))
-        place = np.searchsorted(self.day[known], starts)
-        found, waiting = (each[known].astype(np.float64) for each in (self.found, self.waiting))
-        return Look(found, waiting, self.chance[known], place, np.zeros(len(starts)))
+        n_seen = slice(int(np.searchsorted(self.day, end, side="right")))
+        place = np.searchsorted(self.day[n_seen], starts)
+        arrivals, waiting = (each[n_seen].astype(np.float64) for each in (self.found, self.waiting))
+        return Look(arrivals, waiting, self.chance[n_seen], place, np.zeros(len(starts)))
 
 
 def _relative_errors(
@@ -219,7 +221,7 @@ def _relative_errors(
     since = np.arange(len(could)) >= place[:, None]
     after, before = (np.where(some, could, 0.0) for some in (since, ~since))
     shares = [
-        each / np.maximum(each.sum(axis=1, keepdims=True), 1e-300) for each in (after, before)
+        masses / np.maximum(masses.sum(axis=1, keepdims=True), 1e-300) for masses in (after, before)
     ]
     change = shares[0] - shares[1]
     younger = np.cumsum(change[:, ::-1], axis=1)[:, ::-1] - change
@@ -231,11 +233,14 @@ class RateGrid:
     """Hold rates r at which rows may carry a label in the end, and those after a change."""
 
     def __init__(self, centre: float, error: float) -> None:
-        place = centre + error * np.linspace(-REACH, REACH, POINTS)
+        place = centre + error * np.linspace(-ALARM_REACH, ALARM_REACH, RATE_POINTS)
         self.place, self.rate = place, expit(place)
         # Jeffreys' prior r^-½ (1-r)^-½ in dr, on the logit.
         self.prior = (np.log(self.rate) + np.log1p(-self.rate)) / 2
-        falls, rises = CHANGES[:, None] * self.rate, expit(place - np.log(CHANGES[:, None]))
+        falls, rises = (
+            ALARM_CHANGES[:, None] * self.rate,
+            expit(place - np.log(ALARM_CHANGES[:, None])),
+        )
         self.changed = np.concatenate([self.rate[None], falls, rises])
         self.gap = (place[:, None] - place) * (1 - self.rate)
 
@@ -253,9 +258,9 @@ class RateGrid:
         since = np.tensordot(later.astype(np.float64), days, axes=1)
         before = self.prior + days[:, 0].sum(axis=0) - since[:, 0]
         weight = np.exp(before - before.max(axis=1, keepdims=True))
-        weight = np.stack([self._blur(*each) for each in zip(weight, look.error, strict=True)])
-        joint = logsumexp(np.log(np.maximum(weight, LEAST))[:, None] + since, axis=2)
-        return np.asarray(np.exp(np.minimum(joint[:, 1:] - joint[:, :1], MOST)))
+        weight = np.stack([self._blur(*pair) for pair in zip(weight, look.error, strict=True)])
+        joint = logsumexp(np.log(np.maximum(weight, LEAST_EVIDENCE))[:, None] + since, axis=2)
+        return np.asarray(np.exp(np.minimum(joint[:, 1:] - joint[:, :1], MOST_LOG_EVIDENCE)))
 
     def _blur(self, weight: FloatArray, error: float) -> FloatArray:
         """Spread the rates before by the error of the delays, r to r exp(u)."""
@@ -272,7 +277,7 @@ def start_weights(count: int) -> FloatArray:
 
     Examples
     --------
-    >>> from undercount.read.alarm import start_weights
+    >>> from undercount.read.monitor.alarm import start_weights
     >>> (26 * start_weights(15)).round(2)[[0, 12, 13]]
     array([1. , 1. , 0.5])
     """

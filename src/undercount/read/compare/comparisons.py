@@ -14,15 +14,10 @@ from undercount.infer.difference import Difference
 from undercount.infer.mixture import Target
 from undercount.infer.segmented_rows import why_not
 from undercount.metric_facts import FACTS
-from undercount.read.evaluation import NOTHING, render
+from undercount.read.evaluation import NO_ESTIMATE, render
 from undercount.read.require.requirement import Judgement, Verdict
-from undercount.read.segment_lines import (
-    UNLIKE,
-    is_untested,
-    rest_on_alike_labels,
-    small_words,
-)
-from undercount.read.segment_tests import (
+from undercount.read.segments.lines import UNLIKE, is_untested, rest_on_alike_labels, small_words
+from undercount.read.segments.spread_tests import (
     Deviation,
     Heterogeneity,
     SegmentTests,
@@ -33,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from undercount.assume.base import Recovery
-    from undercount.read.compare import Comparison
+    from undercount.read.compare.compare import Comparison
 
 
 @dataclass(frozen=True)
@@ -135,7 +130,7 @@ class Comparisons(Mapping[Hashable, "Comparison"]):
         gap = self[segment].difference(metric, one, other)
         if not (self.unlike_labels and FACTS[metric].needs_prevalence):
             return gap
-        nothing = replace(NOTHING, needs=gap.difference.needs)
+        nothing = replace(NO_ESTIMATE, needs=gap.difference.needs)
         nan = math.nan
         return replace(
             gap, difference=nothing, better_probability=nan, p_value=nan, adjusted_p_value=nan

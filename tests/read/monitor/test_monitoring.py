@@ -12,7 +12,7 @@ import undercount as uc
 from undercount.cli.main import main
 from undercount.errors import collect_warnings
 from undercount.prevalence import LateLabels
-from undercount.read.alarm import CHANGES, FlaggedDays, find_evidence, start_weights
+from undercount.read.monitor.alarm import ALARM_CHANGES, FlaggedDays, find_evidence, start_weights
 
 SPAN, CUT = 460, 1.3
 
@@ -395,8 +395,8 @@ def test_evidence_is_the_chance_of_what_was_seen_over_that_without_a_change():
         return np.sum(prior * base * after**k * (1 - after) ** (n - k))
 
     same = chance(rates)
-    falls = np.mean([chance(part * rates) / same for part in CHANGES])
-    odds = [rates / part / (1 - rates + rates / part) for part in CHANGES]
+    falls = np.mean([chance(part * rates) / same for part in ALARM_CHANGES])
+    odds = [rates / part / (1 - rates + rates / part) for part in ALARM_CHANGES]
     rises = np.mean([chance(rate) / same for rate in odds])
     made = find_evidence(FlaggedDays(late, np.ones(200, bool)), start, np.array([end]))
     weight = start_weights(1)[0]

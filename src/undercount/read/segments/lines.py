@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 
-from undercount.assume.base import Wanted
+from undercount.assume.base import ReportOptions
 from undercount.assume.segments import SegmentDoubt
 from undercount.counts import ScoreCounts
 from undercount.errors import CODES, NOT_IDENTIFIED, Check, InputError, collect_warnings
@@ -14,7 +14,7 @@ from undercount.infer.labelled import labelled_curve
 from undercount.infer.metric_name import parse_metric, short_number
 from undercount.infer.metric_row import MetricRow
 from undercount.infer.segmented_rows import FEWEST_LABELS, why_not
-from undercount.infer.sensitivity import AREAS
+from undercount.infer.sensitivity import SWEPT_AREAS
 from undercount.metric_facts import FACTS
 from undercount.read.evaluation import TOP_METRICS, Evaluation
 from undercount.read.require.requirement import Judgement
@@ -57,7 +57,7 @@ class SegmentRow:
     note: str = ""
 
 
-def segment_metrics(wanted: Wanted, threshold: float | None) -> Sequence[str]:
+def segment_metrics(wanted: ReportOptions, threshold: float | None) -> Sequence[str]:
     """Return the metrics of the table: those asked for, or the few that a line has room for.
 
     Those at further thresholds and of the highest rows follow; metrics without a place of their
@@ -66,7 +66,7 @@ def segment_metrics(wanted: Wanted, threshold: float | None) -> Sequence[str]:
     usual = AREA_COLUMNS if threshold is None else POINT_COLUMNS
     chosen = list(usual if wanted.metrics is None else wanted.metrics)
     names = [name for name in map(parse_metric, chosen) if not name.placed]
-    moved = [name.metric for name in names if name.metric not in AREAS]
+    moved = [name.metric for name in names if name.metric not in SWEPT_AREAS]
     further = [f"{metric}@{at:.17g}" for at in wanted.thresholds for metric in moved]
     tops = [top for top in (wanted.top, *wanted.tops) if top is not None]
     if tops and threshold is None:
@@ -83,7 +83,7 @@ def labelled_words(counts: ScoreCounts, metrics: Sequence[str], threshold: float
     Examples
     --------
     >>> import undercount as uc
-    >>> from undercount.read.segments import labelled_words
+    >>> from undercount.read.segments.lines import labelled_words
     >>> counts = uc.ScoreCounts.from_rows([1, 0, 1, 0], [0.9, 0.6, 0.5, 0.1])
     >>> labelled_words(counts, ["recall", "roc_auc"], 0.6)
     'recall@0.6 0.500, ROC AUC 0.750'

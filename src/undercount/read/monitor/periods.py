@@ -8,24 +8,19 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from undercount.assume.base import Assumption, Wanted
-from undercount.count.arrays import refuse_other_order
+from undercount.assume.base import Assumption, ReportOptions
+from undercount.count.arrays import check_row_order
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray
 from undercount.errors import InputError, named
 from undercount.estimate import Estimate
 from undercount.infer.labelled import naive_point
 from undercount.infer.scored_rows import RecountableRows, ScoredRows, count_model
-from undercount.infer.segmented_rows import (
-    CountedSegmentation,
-    RowSegmentation,
-    Segmentation,
-)
+from undercount.infer.segmented_rows import CountedSegmentation, RowSegmentation, Segmentation
 from undercount.prevalence.delays import read_days
-from undercount.read.alarm import Alarm, LabelledDays, find_alarm
-from undercount.read.evaluate_segments import evaluate_segments
-from undercount.read.monitoring import (
-    METRICS,
+from undercount.read.monitor.alarm import Alarm, LabelledDays, find_alarm
+from undercount.read.monitor.monitoring import (
+    MONITORED_METRICS,
     BoolArray,
     Monitoring,
     MonitorQuestion,
@@ -34,8 +29,9 @@ from undercount.read.monitoring import (
     name_periods,
 )
 from undercount.read.require.requirement import Judgement, Requirement, check_words
-from undercount.read.segment_lines import SegmentRow
-from undercount.read.segments import Evaluations
+from undercount.read.segments.evaluate_segments import evaluate_segments
+from undercount.read.segments.evaluations import Evaluations
+from undercount.read.segments.lines import SegmentRow
 
 NAME = "score"
 
@@ -77,7 +73,7 @@ def monitor_periods(
     question: MonitorQuestion,
 ) -> PeriodMonitoring:
     """Evaluate each period as a segment; look for a change where labels of single rows tell it."""
-    wanted = Wanted("population", question.confidence_level, metrics=list(METRICS))
+    wanted = ReportOptions("population", question.confidence_level, metrics=list(MONITORED_METRICS))
     days = None
     if isinstance(score, Mapping):
         model, segmentation = _take_counts(score, question)
@@ -145,7 +141,7 @@ def _count_rows(
                 "has a label or none",
                 argument=argument,
             )
-    refuse_other_order(score=score, observed=observed, label=label, **assume.columns)
+    check_row_order(score=score, observed=observed, label=label, **assume.columns)
     days = read_days(observed, "observed")
     compact = not assume.every_score
     model = count_model(
@@ -181,7 +177,7 @@ def _period_row(row: SegmentRow, threshold: float) -> PeriodRow:
 
 
 def _baseline_precision(
-    model: ScoredRows, base: BoolArray, assume: Assumption, wanted: Wanted
+    model: ScoredRows, base: BoolArray, assume: Assumption, wanted: ReportOptions
 ) -> Estimate:
     """Estimate the precision of the periods of the baseline together."""
     halves = RowSegmentation(np.where(base, "baseline", "later"), "part")

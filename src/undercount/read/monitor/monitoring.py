@@ -13,8 +13,8 @@ from undercount.curve import FloatArray
 from undercount.errors import InputError
 from undercount.estimate import Estimate
 from undercount.infer.metric_name import short_number
-from undercount.read.alarm import Alarm
 from undercount.read.evaluation import render
+from undercount.read.monitor.alarm import Alarm
 from undercount.read.require.requirement import Judgement, Requirement, Verdict, parse_requirements
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Period: TypeAlias = Literal["month", "week"]
 PERIODS = {"month": "M", "week": "W"}
-METRICS = ("precision", "recall", "f1")
+MONITORED_METRICS = ("precision", "recall", "f1")
 # A period is mature, and may serve as the baseline, from this part of its labels on.
 MATURE = 0.8
 BoolArray: TypeAlias = NDArray[np.bool_]
@@ -118,26 +118,26 @@ class Monitoring(ABC):
             True only if each condition holds on its whole interval and the numbers are
             `reportable`.
         """
-        wanted = [
+        requirements_read = [
             requirement
             for condition in conditions
             for requirement in parse_requirements(condition, self.threshold)
         ]
-        return Verdict(tuple(self.judge(requirement) for requirement in wanted))
+        return Verdict(tuple(self.judge(requirement) for requirement in requirements_read))
 
     def check_requirement(self, requirement: Requirement) -> None:
         """Raise where a requirement is on another metric, or another threshold."""
         asked = replace(requirement.name, threshold=self.threshold)
-        if requirement.metric not in METRICS or asked != requirement.name:
+        if requirement.metric not in MONITORED_METRICS or asked != requirement.name:
             raise InputError(
-                f"a requirement here is on {', '.join(METRICS)} at the threshold "
+                f"a requirement here is on {', '.join(MONITORED_METRICS)} at the threshold "
                 f"{short_number(self.threshold)}; got {requirement.words!r}"
             )
 
     def table(self) -> dict[str, list[Any]]:
         """Return a line a period as columns, ready for any data frame."""
         nan = math.nan
-        found = [row.precision for row in self.rows]
+        precisions = [row.precision for row in self.rows]
         return {
             "period": [row.period for row in self.rows],
             "rows": [row.n_rows for row in self.rows],
@@ -145,9 +145,9 @@ class Monitoring(ABC):
             "found": [row.n_found for row in self.rows],
             "chance": [row.chance for row in self.rows],
             "naive": [row.naive for row in self.rows],
-            "precision": [each.value if each else nan for each in found],
-            "low": [each.low if each else nan for each in found],
-            "high": [each.high if each else nan for each in found],
+            "precision": [precision.value if precision else nan for precision in precisions],
+            "low": [precision.low if precision else nan for precision in precisions],
+            "high": [precision.high if precision else nan for precision in precisions],
             "note": [row.note for row in self.rows],
         }
 

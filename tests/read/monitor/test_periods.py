@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import undercount as uc
-from undercount.read.alarm import LabelledDays, find_evidence
-from undercount.read.monitor_periods import PeriodMonitoring
+from undercount.read.monitor.alarm import LabelledDays, find_evidence
+from undercount.read.monitor.periods import PeriodMonitoring
 
 DAYS, CUT = 360, 1.3
 FIRST = np.datetime64("2024-01-01")

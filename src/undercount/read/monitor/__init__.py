@@ -1,0 +1,1 @@
+"""A classifier followed over time."""

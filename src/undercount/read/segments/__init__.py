@@ -1,0 +1,1 @@
+"""Evaluations by segment."""
