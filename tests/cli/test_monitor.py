@@ -45,3 +45,19 @@ def test_labels_or_their_dates_are_needed(rows, capsys):
     assert "the labels (--label)" in capsys.readouterr().err
     assert main([*asked, "--found", "day", "--chance", "e"]) == 2
     assert "leave --chance out" in capsys.readouterr().err
+
+
+def test_numbers_that_are_read_as_days_are_said(rows, capsys, tmp_path):
+    table, path = rows
+    asked = ["--score", "p", "--label", "y", "--observed", "day", "--threshold", "1.3"]
+    asked += ["--prevalence", "15%"]
+    assert main(["monitor", str(path), *asked]) == 0
+    assert "days since" not in capsys.readouterr().err
+    numbers = tmp_path / "numbers.csv"
+    first = np.datetime64("1970-01-01")
+    days = (table["day"].to_numpy().astype("datetime64[D]") - first).astype(int)
+    table.assign(day=days).to_csv(numbers, index=False)
+    assert main(["monitor", str(numbers), *asked]) == 0
+    said = capsys.readouterr()
+    assert "day holds numbers, read as days since 1970-01-01" in said.err
+    assert "2024-03" in said.out  # they were days indeed

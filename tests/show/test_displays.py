@@ -317,6 +317,25 @@ def test_costs_and_net_benefit_are_those_of_the_evaluation():
 COST = {"false_positive": 1.0, "false_negative": 6.0}
 
 
+@pytest.mark.parametrize("given", [{"prevalence": 0.3}, {"assume": uc.RandomLabels(0.3)}])
+def test_costs_of_labels_and_scores_are_those_of_the_evaluation(given):
+    rng = np.random.default_rng(4)
+    truth = rng.random(2000) < 0.3
+    y = np.where(truth & (rng.random(2000) < 0.5), 1, -1)
+    score = rng.normal(2.0 * truth)
+    found = uc.evaluate(y, score, unlabeled=-1, prevalence=0.3)
+    display = uc.displays.CostDisplay
+    model = LogisticRegression().fit(score[:, None], truth)
+    fitted = display.from_estimator(model, score[:, None], y, **given, **COST)
+    columns = display.from_predictions(y, score, unlabeled=-1, **given, **COST).frame()
+    for at in (60, 80, 100):
+        expected = found.cost(float(columns["threshold"][at]), **COST)
+        assert columns["cost"][at] == pytest.approx(expected.value, abs=1e-9)
+    # The classifier puts the rows in the same order, so that its least cost is the same.
+    least = min(columns["cost"])
+    assert min(fitted.frame()["cost"]) == pytest.approx(least, abs=0.02)
+
+
 def area(columns):
     x, y = columns.values()
     return float(np.trapezoid(y, x))

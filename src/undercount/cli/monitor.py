@@ -126,7 +126,7 @@ def _monitor(data: tuple[str, ...], options: Options) -> "Monitoring":
     label = options["label"]
     numbers = [name for name in (options["score"], label) if name]
     with progress("reading", options):
-        rows = read_dated(list(data), numbers, columns)
+        rows = read_dated(list(data), numbers, columns, _note_plain_days)
     kept = ~np.isnan(rows[options["score"]])
     if not kept.any():
         raise_no_score([options["score"]], ", ".join(data))
@@ -169,7 +169,7 @@ def _monitor_labels(data: tuple[str, ...], options: Options) -> "Monitoring":
         raise InputError("name the date of each label (--found), or the labels (--label)")
     numbers = [name for name in (score, label, chance) if name]
     with progress("reading", options):
-        rows = read_dated(list(data), numbers, [observed])
+        rows = read_dated(list(data), numbers, [observed], _note_plain_days)
     kept = ~np.isnan(rows[score])
     if not kept.any():
         raise_no_score([score], ", ".join(data))
@@ -189,6 +189,14 @@ def _monitor_labels(data: tuple[str, ...], options: Options) -> "Monitoring":
         baseline=options["baseline"],
         risk=options["risk"],
         confidence_level=options["confidence_level"],
+    )
+
+
+def _note_plain_days(column: str) -> None:
+    """Say how numbers are read where dates were expected."""
+    tell(
+        f"undercount: {column} holds numbers, read as days since 1970-01-01; if it is no number of "
+        "days, name a column of dates, 2024-03-09 say"
     )
 
 

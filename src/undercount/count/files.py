@@ -108,6 +108,7 @@ def read_numbers(
     words: Mapping[str, str] | None = None,
     dates: Sequence[str] = (),
     texts: Sequence[str] = (),
+    tell_plain_days: Callable[[str], None] | None = None,
 ) -> dict[str, NDArray[Any]]:
     r"""Read whole columns of numbers, with NaN where a value is missing.
 
@@ -126,6 +127,8 @@ def read_numbers(
         Columns of dates, to be read as days since 1970.
     texts : sequence of str
         Those of the groups in which words such as NA are no missing values of CSV files.
+    tell_plain_days : callable, optional
+        Told the name of each column of dates that holds numbers, which are days already.
 
     Examples
     --------
@@ -147,6 +150,9 @@ def read_numbers(
             raise_text_column(source, number_names, error, hints)
         for name in number_names:
             check_exact_as_floats(columns[name])
+        for name in dates:
+            if tell_plain_days is not None and _has_plain_days(source, name):
+                tell_plain_days(name)
         kept = {
             name: fill_masked(columns[name].astype(np.float64)) for name in [*number_names, *dates]
         }
@@ -164,9 +170,14 @@ def _with_none(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_dated(
-    paths: Paths, numbers: Sequence[str], dates: Sequence[str]
+    paths: Paths,
+    numbers: Sequence[str],
+    dates: Sequence[str],
+    tell_plain_days: Callable[[str], None] | None = None,
 ) -> dict[str, NDArray[np.float64]]:
     r"""Read columns of numbers, and columns of dates as days since 1970; NaN where missing.
+
+    `tell_plain_days` is told the name of each column of dates that holds numbers.
 
     Examples
     --------
@@ -178,13 +189,26 @@ def read_dated(
     ...     read_dated(path, ["risk"], ["seen"])["seen"]
     array([ 2., nan])
     """
-    return read_numbers(paths, numbers, dates=dates)
+    return read_numbers(paths, numbers, dates=dates, tell_plain_days=tell_plain_days)
+
+
+def _has_plain_days(source: Source, name: str) -> bool:
+    """Whether a column of dates holds numbers, in text files too, whose columns are all text."""
+    if source.types[name] != "VARCHAR":
+        return _holds_numbers(source, name)
+    column = quote_name(name)
+    return _first(source, f"isfinite(TRY_CAST({column} AS DOUBLE))", column) is not None
+
+
+def _holds_numbers(source: Source, name: str) -> bool:
+    kind = source.types[name]
+    return kind.removeprefix("U") in DUCKDB_NUMBERS or kind.startswith("DECIMAL")
 
 
 def _days(source: Source, name: str) -> str:
     """Write a date as days since 1970, in UTC where it has a zone; numbers are days already."""
     kind, column = source.types[name], quote_name(name)
-    if kind.removeprefix("U") in DUCKDB_NUMBERS or kind.startswith("DECIMAL"):
+    if _holds_numbers(source, name):
         return f"CAST({column} AS DOUBLE)"
     if "TIME ZONE" in kind:
         return f"epoch({column}) / 86400.0"  # a cast would take the zone of this machine

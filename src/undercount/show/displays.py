@@ -4,6 +4,7 @@ A display is made from an evaluation, from counts and shares, from labels and sc
 fitted classifier.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -71,26 +72,44 @@ class Display:
 
         Without a share it is estimated, as `evaluate` does, and its interval is drawn.
         """
+        shares = {
+            "prevalence": prevalence,
+            "unlabeled_prevalence": unlabeled_prevalence,
+            "label_frequency": label_frequency,
+        }
+        return cls._of_rows(y, score, assume, shares, unlabeled, name, truth, {})
+
+    @classmethod
+    def _of_rows(
+        cls,
+        y: Any,
+        score: Any,
+        assume: Assumption | None,
+        shares: Mapping[str, Any],
+        unlabeled: float | None,
+        name: str,
+        truth: Any,
+        costs: Mapping[str, float],
+    ) -> Self:
+        """Make the display from labels and scores; `costs` are those of a display that needs them.
+
+        Shares that are stated need no evaluation.
+        """
         if truth is not None and len(truth) != len(score):
             raise InputError(
                 f"truth must have one value for each score; got {len(truth)} for {len(score)}"
             )
         if truth is not None:
             truth = labelled_curve(ScoreCounts.from_rows(truth, score))
-        shares = {
-            "prevalence": prevalence,
-            "unlabeled_prevalence": unlabeled_prevalence,
-            "label_frequency": label_frequency,
-        }
         if assume is None:
             counts = ScoreCounts.from_rows(y, score, unlabeled=unlabeled)
             stated = read_shares(counts, **shares)
             if stated is not None:
-                return cls.from_counts(counts, stated, name=name, truth=truth)
+                return cls.from_counts(counts, stated, name=name, truth=truth, **costs)
             y, score, unlabeled = counts, None, None
         assumption = assumption_of(assume, **shares)
         evaluation = evaluate(y, score, assume=assumption, unlabeled=unlabeled, name=name)
-        return cls.from_evaluation(evaluation, truth=truth)
+        return cls.from_evaluation(evaluation, truth=truth, **costs)
 
     @classmethod
     def from_estimator(
@@ -627,6 +646,63 @@ class CostDisplay(DecisionDisplay):
         prevalence = evaluation.prevalence
         marks = {"none": false_negative * prevalence, "all": false_positive * (1 - prevalence)}
         return cls({"threshold": thresholds, **_spread("cost", costs)}, marks, evaluation.name)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: Any,
+        score: Any,
+        *,
+        assume: Assumption | None = None,
+        prevalence: Any = None,
+        unlabeled_prevalence: Any = None,
+        label_frequency: Any = None,
+        unlabeled: float | None = None,
+        name: str = "score",
+        truth: Any = None,
+        false_positive: float = 1.0,
+        false_negative: float = 1.0,
+    ) -> Self:
+        """Make the display from labels and scores, and the two costs."""
+        shares = {
+            "prevalence": prevalence,
+            "unlabeled_prevalence": unlabeled_prevalence,
+            "label_frequency": label_frequency,
+        }
+        errors = {"false_positive": false_positive, "false_negative": false_negative}
+        return cls._of_rows(y, score, assume, shares, unlabeled, name, truth, errors)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        assume: Assumption | None = None,
+        prevalence: Any = None,
+        unlabeled_prevalence: Any = None,
+        label_frequency: Any = None,
+        unlabeled: float | None = -1,
+        name: str | None = None,
+        truth: Any = None,
+        false_positive: float = 1.0,
+        false_negative: float = 1.0,
+    ) -> Self:
+        """Make the display from a fitted classifier, and the two costs."""
+        return cls.from_predictions(
+            y,
+            cls._scores(estimator, X),
+            assume=assume,
+            prevalence=prevalence,
+            unlabeled_prevalence=unlabeled_prevalence,
+            label_frequency=label_frequency,
+            unlabeled=unlabeled,
+            name=type(estimator).__name__ if name is None else name,
+            truth=truth,
+            false_positive=false_positive,
+            false_negative=false_negative,
+        )
 
     def _draw(self, axes: Any, style: dict[str, Any]) -> None:
         """Draw the cost with its band, and those of flagging none and all."""

@@ -12,9 +12,17 @@ from undercount.infer.metric_name import short_number
 from undercount.read.monitor.periods import PeriodMonitoring
 from undercount.show.document import plain, write_document
 from undercount.show.layout import line, terminal_width, wrap
-from undercount.show.monitoring import DO_NOT_REPORT, change_words, period_facts, period_table
+from undercount.show.monitoring import (
+    DO_NOT_REPORT,
+    OR_LABELLING,
+    alarm_sentences,
+    change_words,
+    period_facts,
+    period_table,
+    sentence,
+)
 from undercount.show.page.page import load_template, policy_hash, read_asset
-from undercount.show.segments import difference_lines, interval_cell, pooled_words
+from undercount.show.segments import PERIOD, difference_lines, interval_cell, pooled_words
 from undercount.show.spoken import metric_title, number
 from undercount.show.text import value_words
 
@@ -22,21 +30,21 @@ HEADS = ("period", "rows", "flagged", "labelled", "naive")
 
 
 def rests_on(found: PeriodMonitoring) -> list[str]:
-    """Say what every number rests on."""
+    """Say what every number assumes."""
     overall = found.periods.overall
     needs = dict.fromkeys(need for row in overall.rows for need in row.estimate.needs)
-    shares = f"hidden positives: {pooled_words(found.periods)}"
-    alike = ["for the alarm: labels as frequent in each period"] if found.alarm else []
-    return [f"it needs {', '.join(needs)}", shares, *alike]
+    shares = f"hidden positives: {pooled_words(found.periods, PERIOD)}"
+    alike = ["for the alarm: positives are labelled as often in each period"] if found.alarm else []
+    return [", ".join(needs), shares, *alike]
 
 
 def alarm_words(found: PeriodMonitoring) -> tuple[str, str]:
     """Say whether the precision changed, and what that rests on."""
     if found.alarm is None or not found.alarm.looks:
-        return "no alarm is possible", f"since {found.no_alarm or 'no week has passed'}"
+        return "no alarm is possible", found.no_alarm or "no week has passed"
     said, evidence = change_words(found.alarm, found.rows)
     if found.alarm.fell or found.alarm.rose:
-        said += ", unless it is labelling that changed"
+        said += OR_LABELLING
     return said, evidence
 
 
@@ -46,14 +54,16 @@ def as_text(found: PeriodMonitoring) -> str:
     lines = []
     if not found.reportable:
         lines += [wrap(f"{DO_NOT_REPORT}: {found.unreportable_because}.", room), ""]
-    lines += [line("Rests on", "; ".join(rests_on(found)), width=room), ""]
+    lines += [line("Assumes", "; ".join(rests_on(found)), width=room), ""]
     at = short_number(found.threshold)
     labels = {f"{metric_title(name)}@{at}": each for name, each in found.metrics.items()}
     wide = max([22, *(len(label) + 2 for label in labels)])
     lines += [f" {label:<{wide}}{value_words(each)}" for label, each in labels.items()]
     lines += ["", *period_table(HEADS, list(map(_cells, found.rows)), found.rows, level, room), ""]
-    lines += [line(name, words, width=room) for name, words in difference_lines(found.periods)]
-    return "\n".join([*lines, line("Alarm", " ".join(alarm_words(found)), width=room)])
+    lines += [
+        line(name, words, width=room) for name, words in difference_lines(found.periods, PERIOD)
+    ]
+    return "\n".join([*lines, line("Alarm", alarm_sentences(*alarm_words(found)), width=room)])
 
 
 def _cells(row: Any) -> tuple[str, ...]:
@@ -95,12 +105,12 @@ def write_page(found: PeriodMonitoring, path: str | Path) -> None:
         threshold=short_number(found.threshold),
         level=f"{100 * found.confidence_level:g}",
         doubt=found.unreportable_because,
-        said=said,
-        alarm=evidence,
+        said=sentence(said),
+        alarm=sentence(evidence),
         metrics=[(metric_title(name), value_words(each)) for name, each in found.metrics.items()],
         heads=HEADS,
         table=[(_cells(row), _cell(row), row.note) for row in found.rows],
-        tests=difference_lines(found.periods),
+        tests=difference_lines(found.periods, PERIOD),
         rests=rests_on(found),
         version=__version__,
         style=Markup(style),  # noqa: S704 - ours, not a user's

@@ -22,6 +22,8 @@ from undercount.show.segments import interval_cell
 from undercount.show.spoken import metric_title, number
 from undercount.show.text import value_words
 
+# What an alarm cannot rule out: labels that became rarer, or slower, look like fewer positives.
+OR_LABELLING = ", unless labelling changed, which looks the same"
 DO_NOT_REPORT = "DO NOT REPORT these numbers"
 COLUMN_HEADS = ("period", "rows", "flagged", "found", "arrived", "naive")
 LEAST_WIDTHS = (12, 9, 9, 7, 9, 8)
@@ -30,7 +32,7 @@ ROUNDS_TO_ALL = 0.9995
 
 
 def rests_on(found: DelayedMonitoring) -> list[str]:
-    """Say what every number rests on; dates of labels cannot tell the last."""
+    """Say what every number assumes; dates of labels cannot tell the last."""
     share = found.late.found_eventually
     ever = "every positive is" if share == 1 else f"just {percent(share)} of the positives are"
     option = "--found-eventually (found_eventually)"
@@ -79,7 +81,7 @@ def as_text(found: DelayedMonitoring) -> str:
         lines += [wrap(f"{DO_NOT_REPORT}: {found.unreportable_because}.", room), ""]
     lines += [
         line("Delays", delay_words(found), width=room),
-        line("Rests on", "; ".join(rests_on(found)), width=room),
+        line("Assumes", "; ".join(rests_on(found)), width=room),
         line("Fair labels", check_words(found.fair), width=room),
         line("Steady delays", check_words(found.steady), width=room),
         *(line("Threshold", check_words(check), width=room) for check in found.rounding),
@@ -156,25 +158,26 @@ def alarm_words(found: DelayedMonitoring) -> tuple[str, str]:
     """Say whether the precision changed, and what that rests on."""
     alarm = found.alarm
     if alarm is None or not alarm.looks:
-        return "no alarm is possible", "since no period is mature, or none comes after it"
+        return "no alarm is possible", "no period is mature, or none comes after a mature one"
     words, evidence = change_words(alarm, found.rows)
     if (alarm.fell or alarm.rose) and found.steady.level != "ok":
-        words += ", unless it is labelling that changed"
+        words += OR_LABELLING
     return words, evidence
 
 
 def change_words(alarm: Alarm, rows: Sequence[PeriodRow]) -> tuple[str, str]:
     """Say whether the precision changed, and how much evidence there is."""
     words = [
-        f"precision {verb} (first seen {date})"
+        f"precision {verb} (first alarm on {date})"
         for verb, date in (("fell", alarm.fell), ("rose", alarm.rose))
         if date
     ]
-    base = f"{value_words(alarm.baseline)} in the " if alarm.baseline.exists else "the "
+    n_looks = len(alarm.looks)
+    base = f" ({value_words(alarm.baseline)})" if alarm.baseline.exists else ""
     evidence = (
-        f"in {len(alarm.looks)} weekly looks, against {base}baseline; at the last look "
-        f"the evidence of a fall was {_part(alarm, 1)} of what raises the alarm, that of a rise "
-        f"{_part(alarm, 2)}"
+        f"{n_looks} weekly look{'s compare' if n_looks > 1 else ' compares'} later flagged rows "
+        f"with those of the baseline{base}; at the last one the evidence of a fall was "
+        f"{_part(alarm, 1)} the level that raises the alarm, that of a rise {_part(alarm, 2)} it"
     )
     return " and ".join(words) or _no_alarm(rows, alarm), evidence
 
@@ -188,15 +191,15 @@ def _no_alarm(rows: Sequence[PeriodRow], alarm: Alarm) -> str:
         "above": [name for name, precision in periods if precision.low > base.high],
     }
     odd = [
-        f"{', '.join(some)} {'lies' if len(some) == 1 else 'lie'} {side} it"
+        f"{', '.join(some)} {'lies' if len(some) == 1 else 'lie'} {side} the baseline"
         for side, some in names.items()
         if some
     ]
     if not odd:
         return "no change seen"
     return (
-        f"no alarm yet, though by their own intervals {' and '.join(odd)} (some do by chance, and "
-        "the alarm allows for every look)"
+        f"no alarm yet, though {' and '.join(odd)} by a whole interval: that happens by chance "
+        "among many periods, and the alarm allows for every look"
     )
 
 
@@ -204,12 +207,17 @@ def _part(alarm: Alarm, side: int) -> str:
     """Write the last look's evidence as a share of what raises the alarm."""
     part = float(alarm.looks[-1][side]) / alarm.limit
     if part < 0.01:  # noqa: PLR2004 - as good as none
-        return "under 1 %"
-    return "over 10 times" if part > 10 else f"{100 * part:.0f} %"  # noqa: PLR2004 - enough
+        return "under 1 % of"
+    return "more than 10 times" if part > 10 else f"{100 * part:.0f} % of"  # noqa: PLR2004 - enough
 
 
 def _alarm(found: DelayedMonitoring, room: int) -> list[str]:
-    return [line("Alarm", " ".join(alarm_words(found)), width=room)]
+    return [line("Alarm", alarm_sentences(*alarm_words(found)), width=room)]
+
+
+def alarm_sentences(words: str, evidence: str) -> str:
+    """Write what the alarm says, and its evidence as a sentence after it."""
+    return f"{words}. {sentence(evidence)}"
 
 
 def write_page(found: DelayedMonitoring, path: str | Path) -> None:
@@ -225,22 +233,23 @@ def as_page(found: DelayedMonitoring) -> str:
     return load_template("monitoring.html.jinja").render(
         threshold=short_number(found.threshold),
         level=f"{100 * found.late.confidence_level:g}",
-        doubt="" if found.reportable else _sentence(found.unreportable_because),
+        doubt="" if found.reportable else sentence(found.unreportable_because),
         heading=value_heading(found),
-        delays=_sentence(delay_words(found)),
-        said=_sentence(said),
-        alarm=_sentence(alarm),
+        delays=sentence(delay_words(found)),
+        said=sentence(said),
+        alarm=sentence(alarm),
         metrics=[(metric_title(name), value_words(each)) for name, each in found.metrics.items()],
         table=[_page_row(row) for row in found.rows],
-        rests=[_sentence(words) for words in rests_on(found)],
-        checks=[_sentence(check_words(each)) for each in checks],
+        rests=[sentence(words) for words in rests_on(found)],
+        checks=[sentence(check_words(each)) for each in checks],
         version=__version__,
         style=Markup(style),  # noqa: S704 - ours, not a user's
         hash=policy_hash(style),
     )
 
 
-def _sentence(words: str) -> str:
+def sentence(words: str) -> str:
+    """Write words as a sentence."""
     return f"{words[0].upper()}{words[1:]}."
 
 

@@ -41,6 +41,14 @@ FEW_ROWS = 10
 MIDDLE_SPREAD = 1.0
 
 
+# What a segment is called, and how each can have a share of its own.
+SEGMENT, PERIOD = "segment", "period"
+OWN_SHARES = {
+    SEGMENT: "give each its own, by a mapping or --prevalence DE=3%,FR=5%",
+    PERIOD: "evaluate by period instead, with a share of each",
+}
+
+
 def segment_name(segment: Hashable) -> str:
     """Write the value of a segment."""
     if segment is None:
@@ -87,31 +95,33 @@ def cell_words(found: Evaluations, row: MetricRow) -> str:
     return value_words(row.estimate)
 
 
-def pooled_words(found: Evaluations) -> str:
-    """Say which share the segments have in common, and how they spread around it."""
+def pooled_words(found: Evaluations, part: str = SEGMENT) -> str:
+    """Say which share the segments have in common, and how they spread around it.
+
+    `part` is what a segment is called: a period, where rows are followed over time.
+    """
     if found.shared_out:
-        return shared_out_words(found)
+        return shared_out_words(found, part)
     if found.shares is None:
-        return f"{found.overall.source.replace('_', ' ')}, taken for each segment as it is"
+        return f"{found.overall.source.replace('_', ' ')}, taken for each {part} as it is"
     centre, spread = found.shares.centre, found.shares.spread
     if centre.low <= 0:
-        return (
-            "labels and scores cannot tell how many; a prevalence of each segment, or reviews, can"
-        )
+        share = "a prevalence of each segment" if part == SEGMENT else "a prevalence"
+        return f"labels and scores cannot tell how many; {share}, or reviews, can"
     words = (
-        f"{percent(centre.value)} of the unlabeled rows in the middle segment "
+        f"{percent(centre.value)} of the unlabeled rows in the middle {part} "
         f"({percent(centre.low)} – {percent(centre.high)}), estimated from "
-        f"{len(found.shares.own)} segments"
+        f"{len(found.shares.own)} {part}s"
     )
     if spread == 0:
         return f"{words}; no sign that they differ"
     low, high = (
         expit(logit(centre.value) + side * spread) for side in (-MIDDLE_SPREAD, MIDDLE_SPREAD)
     )
-    return f"{words}; two thirds of segments between {percent(low)} and {percent(high)}"
+    return f"{words}; two thirds of {part}s between {percent(low)} and {percent(high)}"
 
 
-def shared_out_words(found: Evaluations) -> str:
+def shared_out_words(found: Evaluations, part: str = SEGMENT) -> str:
     """Say what is known of all rows, and how segments got their part of it."""
     shares, counts = found.overall.shares, found.overall.counts
     whole = "all unlabeled rows" if shares.given == "unlabeled_prevalence" else "all rows"
@@ -121,12 +131,11 @@ def shared_out_words(found: Evaluations) -> str:
     frequency = " – ".join(f"{100 * shares.stated(counts, end)[1]:.3g} %" for end in ends)
     return (
         f"{frequency} of {whole}, shared out by one label frequency: assumes that a positive is as "
-        "likely to be labelled in each segment; if not, give each its own, by a mapping or "
-        "--prevalence DE=3%,FR=5%"
+        f"likely to be labelled in each {part}; if not, {OWN_SHARES[part]}"
     )
 
 
-def difference_lines(found: Evaluations) -> list[tuple[str, str]]:
+def difference_lines(found: Evaluations, part: str = SEGMENT) -> list[tuple[str, str]]:
     """Say whether segments differ, which stand out, and whether there is a trend."""
     lines: list[tuple[str, str]] = []
     untested = found.untested_labels
@@ -134,17 +143,17 @@ def difference_lines(found: Evaluations) -> list[tuple[str, str]]:
         name = heading(found, label)
         needs_prevalence = FACTS[label.partition("@")[0]].needs_prevalence
         if found.unlike_labels and needs_prevalence:
-            lines.append((name, SEGMENTS_UNLIKE_NOTE))
+            lines.append((name, f"{part}s {UNLIKE_NOTE}"))
             continue
         whole = found.heterogeneity(label)
         if math.isnan(whole.p_value):
-            lines.append((name, _incomparable_words(found, label)))
+            lines.append((name, _incomparable_words(found, label, part)))
             continue
-        tested = f"p {p_words(whole.p_value)}, {whole.n_segments} segments"
+        tested = f"p {p_words(whole.p_value)}, {whole.n_segments} {part}s"
         if found.shared_out and needs_prevalence:
             tested += "; if they are labelled alike"  # their shares suppose it
             tested += ", which nothing here tells" if untested else ""
-        words = f"{_differ(whole.p_value)} ({tested})"
+        words = f"{_differ(whole.p_value, part)} ({tested})"
         out = _stand_out(found, label)
         if out:
             shown = [f"{segment_name(d.segment)} {_signed(d.difference)}" for d in out[:5]]
@@ -162,11 +171,11 @@ def difference_lines(found: Evaluations) -> list[tuple[str, str]]:
     return lines
 
 
-def _incomparable_words(found: Evaluations, label: str) -> str:
+def _incomparable_words(found: Evaluations, label: str, part: str) -> str:
     """Say why segments cannot be compared in a metric."""
     if any(estimate.range_only for estimate in found.estimates(label).values()):
         return "not compared: a range has no value to compare"
-    return "too few segments with an interval to compare"
+    return f"too few {part}s with an interval to compare"
 
 
 def _stand_out(found: Evaluations, label: str) -> list[Deviation]:
@@ -174,8 +183,8 @@ def _stand_out(found: Evaluations, label: str) -> list[Deviation]:
     return [d for d in found.differences(label) if not d.difference.low <= 0 <= d.difference.high]
 
 
-def _differ(p_value: float) -> str:
-    return "segments differ" if p_value < SIGNIFICANT else "no sign that segments differ"
+def _differ(p_value: float, part: str) -> str:
+    return f"{part}s differ" if p_value < SIGNIFICANT else f"no sign that {part}s differ"
 
 
 def p_words(value: float) -> str:
@@ -201,8 +210,8 @@ POPULATION = (
     "That segments differ at all is asked of their spread (Cochran's Q) and of the largest "
     "difference at once. Tests speak of the population behind these rows."
 )
-SEGMENTS_UNLIKE_NOTE = (
-    "segments are not compared: their labelling alone may set them apart (UC022); give each its "
+UNLIKE_NOTE = (
+    "are not compared: their labelling alone may set them apart (UC022); give each its "
     "own prevalence, or review some rows of each"
 )
 

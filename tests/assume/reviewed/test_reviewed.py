@@ -96,6 +96,7 @@ def test_labels_that_prefer_high_scores_are_found_out():
     assert "the sharper answer is not to be used" in " ".join(str(found).split())
     _, _, insisted = reviewed(slope=1.5, budget=500, labels="random")
     assert check(insisted).level == "fail"
+    assert 'Reviewed(…, labels="any")' in check(insisted).advice
 
 
 def test_too_few_verdicts_say_nothing_and_how_many_would():

@@ -419,7 +419,7 @@ def test_without_an_alarm_the_periods_that_look_otherwise_are_named():
     quiet = dataclasses.replace(result, alarm=dataclasses.replace(result.alarm, fell="", rose=""))
     said = " ".join(str(quiet).split())
     assert "no change seen" not in said
-    assert "no alarm yet, though by their own intervals 1970-12 lies below it" in said
+    assert "no alarm yet, though 1970-12 lies below the baseline by a whole interval" in said
 
 
 def test_labels_that_became_slower_are_said_beside_the_alarm(tmp_path):
@@ -443,7 +443,7 @@ def test_labels_that_became_slower_are_said_beside_the_alarm(tmp_path):
         (asked,) = result.require(f"precision >= {bound}").judgements
         assert (asked.outcome, "UC022" in asked.why) == ("inconclusive", True)
     assert "labels of recent rows come later" in result.steady.message
-    assert "unless it is labelling that changed" in " ".join(str(result).split())
+    assert "unless labelling changed, which looks the same" in " ".join(str(result).split())
     page = tmp_path / "page.html"
     result.to_html(page)
     assert "labels of recent rows come later" in page.read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import numpy as np
 
 from undercount.counts import ScoreCounts
 from undercount.curve import OperatingCurve
-from undercount.errors import CODES, Check, InputError, named
+from undercount.errors import CODES, Check, InputError, named, wording
 from undercount.estimate import Estimate
 from undercount.infer.mixture import Target
 from undercount.infer.reviews.clusters import ReviewClusters
@@ -34,6 +34,7 @@ from undercount.shares import Sampling, Shares
 
 Labels: TypeAlias = Literal["any", "random"]
 LABEL_ROLES: tuple[Labels, ...] = ("any", "random")
+PASS_ANY = wording('pass Reviewed(…, labels="any")', "pass --labels any")
 AREA_METRICS = frozenset(name for name, facts in FACTS.items() if facts.family == "area")
 # The test of random labels rejects below this.
 LABEL_TEST_LEVEL = 0.05
@@ -127,8 +128,7 @@ class ReviewAnswers:
         if supposed == "random" and not self.joinable:
             raise InputError(
                 f"{named('labels', repr('random'))} needs labelled positives that were part of "
-                "the rows, scored as the plan scored them; pass "
-                f"{named('labels', repr('any'))}",
+                f"the rows, scored as the plan scored them; {PASS_ANY}",
                 argument="labels",
             )
         return supposed
@@ -428,7 +428,8 @@ class ReviewAnswers:
             f"found ({test}), as a random sample of all positives would"
         )
         if self.labels == "random":
-            advice = f"pass {named('labels', repr('any'))}, which rests on the reviews alone"
+            # A check is printed by Python and by the command alike.
+            advice = 'rest on the reviews alone: Reviewed(…, labels="any"), or --labels any'
             return Check(code, "fail", message, advice)
         return Check(
             code,

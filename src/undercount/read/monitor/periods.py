@@ -88,7 +88,7 @@ def monitor_periods(
     metrics = {row.metric: row.estimate for row in overall.rows if row.estimate.exists}
     alarm, words = None, "no period comes after the baseline"
     if days is None:
-        words = "counts of periods have no dates of rows, which weekly looks go by"
+        words = "counts of periods have no dates of single rows, which weekly looks need"
     elif last is not None:
         recovery = overall.recovery
         alarm, words = None, _NO_CHANCES
@@ -105,10 +105,12 @@ def monitor_periods(
 
 
 _NO_CHANCES = (
-    "the alarm follows labels that each row had a chance of; under this assumption labels of "
-    "single rows do not tell it"
+    "the alarm counts the labels of flagged rows week by week, and for that needs the chance of a "
+    "label for each row; this assumption gives none"
 )
-_NO_LABELS = "no flagged row of the baseline carries a label, or none comes after it"
+_NO_LABELS = (
+    "no flagged row of the baseline carries a label, or no flagged row comes after the baseline"
+)
 
 
 def _take_counts(
