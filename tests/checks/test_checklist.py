@@ -102,6 +102,22 @@ def test_uc010_the_label_in_the_score():
     assert level("UC010", y, np.where(np.isnan(y), score, 50 + score)) == "warn"
 
 
+def test_uc010_names_rows_chosen_by_their_score_where_negatives_lie_above_the_unlabeled():
+    score, noise = np.random.default_rng(0).standard_normal((2, 4000))
+    truth = (1.2 * score + noise > 0.8).astype(float)
+    chosen = np.where(score > 0.5, truth, np.nan)
+    random = np.where(np.random.default_rng(1).random(4000) < 0.1, 0.0, np.nan)
+    leaked, y = 50 * (truth == 1) + score, np.where(truth == 1, 1.0, random)
+    for labels, scores, named in ((chosen, score, True), (y, leaked, False)):
+        evaluation = uc.evaluate(labels, scores)
+        check = next(check for check in evaluation.checks if check.code == "UC010")
+        assert check.level == "warn"
+        assert ("SelectedLabels" in str(check)) == named
+        assert "trained on these rows" in str(check)
+    with pytest.raises(uc.InputError, match=r"looked at because of their scores, .*SelectedLabels"):
+        uc.evaluate(chosen, score, prevalence=0.3)
+
+
 def forest_scores(frequency):
     """Labels, and a forest's scores of the rows it was trained on and of rows it was not."""
     rng = np.random.default_rng(8)

@@ -286,7 +286,7 @@ def test_a_feature_that_follows_from_the_score_is_named_as_the_user_named_it(
     arguments = ["select", str(path), "--label", "y", "--score", score, *named]
     assert main([*arguments, "--method", "ipw"]) == 2
     said = capsys.readouterr().err
-    assert f"the score and column {score!r} of --features follow from each other" in said
+    assert f"column {score!r} of --features repeats the score" in said
     assert "x0" not in said
     assert "x1" not in said
 

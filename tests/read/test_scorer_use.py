@@ -235,6 +235,33 @@ def test_three_classes_are_refused_once_and_clearly(rows):
         scorer._score_func(y, model.predict_proba(features)[:, :1])
 
 
+class FitOnLooked(LogisticRegression):
+    """A model that learns from the rows looked at alone."""
+
+    def fit(self, X, y):
+        return super().fit(X[y != -1], y[y != -1])
+
+
+@pytest.mark.parametrize("assume", [uc.SelectedLabels("own-score"), uc.RandomAudit()])
+@pytest.mark.parametrize("response", ["predict_proba", "decision_function"])
+def test_models_of_rows_looked_at_are_scored_and_others_told_how_to_fit(assume, response):
+    rng = np.random.default_rng(3)
+    features = rng.normal(size=(900, 2))
+    truth = features[:, 0] + 0.5 * features[:, 1] + rng.normal(size=900) > 0
+    y = np.where(rng.random(900) < 0.5, truth.astype(int), -1)
+    scorer = uc.make_scorer("roc_auc", assume=assume, response_method=response)
+    model = FitOnLooked().fit(features, y)
+    score = model.predict_proba(features)[:, 1]
+    if response == "decision_function":
+        score = model.decision_function(features)
+    labels = np.where(y == -1, np.nan, y)
+    expected = uc.evaluate(labels, score, assume=assume)["roc_auc"].value
+    assert scorer(model, features, y) == pytest.approx(expected, abs=1e-3)
+    every_class = LogisticRegression().fit(features, y)
+    with pytest.raises(uc.InputError, match="on the rows that were looked at alone"):
+        scorer(every_class, features, y)
+
+
 @pytest.mark.parametrize("name", ["roc_auc", "lift_auc", "recall"])
 def test_scorers_are_named_after_their_metric(rows, name):
     features, y, _ = rows

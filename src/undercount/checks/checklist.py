@@ -40,6 +40,8 @@ SATURATED = 0.05
 TRAINED_PART = 0.85
 # Area of labelled against unlabeled rows at which the score gives the label away.
 LEAKED = 0.999
+# Area of known negatives against unlabeled rows from which a cutoff chose the rows looked at.
+CHOSEN_BY_SCORE = 0.99
 # Answers are near each other if they are this close, or differ by no more than this part of the
 # middle one.
 AGREEMENT, AGREEMENT_PART = 0.05, 0.5
@@ -78,7 +80,7 @@ def checklist(
         _direction(counts, naive_area(counts, "roc_auc")),
         _selection(),
         _saturation(counts),
-        _leak(area),
+        _leak(counts, area),
     ]
     if estimated and area < LEAKED and shares.sampling == "single-sample":
         checks += [_in_sample(counts, shares), _many_hidden(counts, shares, doubt)]
@@ -191,6 +193,28 @@ def spoken(metric: str) -> str:
 def looks_leaked(counts: ScoreCounts) -> bool:
     """Whether the score separates labelled from unlabeled rows almost perfectly."""
     return counts.auc("positive", "unlabeled") >= LEAKED
+
+
+def looks_chosen(counts: ScoreCounts) -> bool:
+    """Whether known negatives, too, lie above nearly all unlabeled rows.
+
+    Then rows were probably looked at because their scores were high.
+    """
+    return counts.n_negative > 0 and counts.auc("negative", "unlabeled") >= CHOSEN_BY_SCORE
+
+
+def leak_words(counts: ScoreCounts) -> tuple[str, str]:
+    """Say what may explain that scores separate labelled from unlabeled rows, and what to do."""
+    trained = "the model was trained on these rows or saw their labels"
+    others = "score rows that the model was not trained on, or use out-of-fold scores"
+    if not looks_chosen(counts):
+        return trained, others
+    selected = wording("pass assume=SelectedLabels()", "use undercount select")
+    reason = (
+        "only rows with high scores were looked at (known negatives lie above the unlabeled rows "
+        f"too), or {trained}"
+    )
+    return reason, f"if rows were looked at because of their scores, {selected}; if not, {others}"
 
 
 def _percent(share: float) -> str:
@@ -420,17 +444,17 @@ def _saturation(counts: ScoreCounts) -> Check:
     )
 
 
-def _leak(area: float) -> Check:
+def _leak(counts: ScoreCounts, area: float) -> Check:
     """UC010: the score must not contain the label."""
     if area < LEAKED:
         return passes("leak", "the score does not give the label away")
+    reason, advice = leak_words(counts)
     return warns(
         "leak",
         f"the scores separate labelled from unlabeled rows almost perfectly (AUC {area:.4f}). "
-        "Either the model was trained on these rows or saw their labels, and then nothing here "
-        f"holds for other rows; or next to no positive is hidden (at most "
-        f"{_percent(2 * (1 - area))} of the unlabeled)",
-        "score rows that the model was not trained on, or use out-of-fold scores",
+        f"Either {reason}, and then nothing here holds for other rows; or next to no positive is "
+        f"hidden (at most {_percent(2 * (1 - area))} of the unlabeled)",
+        advice,
     )
 
 

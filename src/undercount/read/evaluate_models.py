@@ -8,7 +8,7 @@ import numpy as np
 
 from undercount.assume.base import Assumption, Recovery, ReportOptions
 from undercount.assume.builder import assumption_of
-from undercount.checks.checklist import looks_leaked, spoken
+from undercount.checks.checklist import looks_chosen, looks_leaked, spoken
 from undercount.errors import (
     InputError,
     check_choice,
@@ -16,6 +16,7 @@ from undercount.errors import (
     named,
     read_threshold,
     real_number,
+    wording,
 )
 from undercount.estimate import check_confidence_level
 from undercount.infer.area_gradients import forget_cells
@@ -137,5 +138,11 @@ def _rows(made: Evaluation, wanted: ReportOptions) -> tuple[MetricRow, ...]:
                 ". The scores separate labelled from unlabeled rows almost "
                 "perfectly: if the model was trained on these rows or saw their labels, score "
                 "other rows, or use out-of-fold scores"
+            )
+        if looks_chosen(made.counts):
+            selected = wording("pass assume=SelectedLabels()", "use undercount select")
+            message += (
+                ". Known negatives lie above nearly all unlabeled rows: if rows were looked at "
+                f"because of their scores, {selected}"
             )
         raise InputError(message, argument=error.argument, hint=error.hint) from None

@@ -33,6 +33,12 @@ from undercount.shares import Shares, read_shares
 Response: TypeAlias = Literal["decision_function", "predict_proba", "predict"]
 ResponseMethod: TypeAlias = Response | tuple[Response, ...] | list[Response]
 USUAL_RESPONSE = ("decision_function", "predict_proba")
+# How to fit a model that has more than two columns.
+OF_ALL_ROWS = "Fit the model on two classes, 1 for labelled rows and 0 or -1 for all others"
+OF_ROWS_LOOKED_AT = (
+    "Fit the model on the rows that were looked at alone, whose classes are 0 and 1: let its fit "
+    "leave out the rows of -1"
+)
 # Fewer rows of a kind say nothing of their order; runs this many standard errors too few do.
 FEWEST_RUNS, RARE_ORDER = 10, -5.0
 # A larger share of neighbours among the unlabeled rows of a fold is no random choice.
@@ -205,7 +211,9 @@ class MetricScore:
     ) -> float:
         """Return the value of the metric."""
         if assume is not None:
-            known, scores = _fold_labels(y_true), positive_column(y_score)
+            known = _fold_labels(y_true)
+            looked = (known == 0).any() and (known == -1).any()
+            scores = positive_column(y_score, OF_ROWS_LOOKED_AT if looked else OF_ALL_ROWS)
             unlabeled = _unlabeled_value(known) if unlabeled is None else unlabeled
             rows = unlabeled, sample_weight, threshold, assume.knots
             at = MetricAt.of(self.metric, threshold, beta=beta, max_fpr=max_fpr)
@@ -226,11 +234,12 @@ class MetricScore:
         )
 
 
-def positive_column(y_score: Any) -> Any:
+def positive_column(y_score: Any, fit_words: str = OF_ALL_ROWS) -> Any:
     """Return the scores of the positive class from what a model returns for a batch of rows.
 
     `predict_proba` has a column for each class, in ascending order: of two classes, unlabeled as 0
-    or -1 and positive as 1, the second is the positive one.
+    or -1 and positive as 1, the second is the positive one. `fit_words` say how to fit the model
+    where it has more.
 
     Examples
     --------
@@ -244,8 +253,7 @@ def positive_column(y_score: Any) -> Any:
     if scores.ndim != 2 or scores.shape[1] != 2:  # noqa: PLR2004 - two classes
         raise InputError(
             "a scorer takes one score per row, or a column for each of two classes, the positive "
-            f"one last; got scores of shape {tuple(scores.shape)}. Fit the model on two classes, "
-            "1 for labelled rows and 0 or -1 for all others"
+            f"one last; got scores of shape {tuple(scores.shape)}. {fit_words}"
         )
     return scores[:, 1]
 

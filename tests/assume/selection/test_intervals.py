@@ -5,8 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.special import ndtr
+from scipy.stats import chi2
 from tests.assume.selection.fitting import Selected, interval_of
 
+import undercount as uc
+from undercount.assume.selection.intervals import unstretched_interval
 from undercount.infer.metric_at import MetricAt
 from undercount.theory.simulation import simulate_own_score
 
@@ -91,3 +94,37 @@ def test_metrics_of_every_score_have_the_error_of_resamples(metric, distribution
     assert delta.low < delta.value < delta.high
     if metric == "average_precision" and distribution == "empirical":
         assert delta.value == pytest.approx(model.curve.average_precision, abs=1e-12)
+
+
+@pytest.mark.parametrize("n_found", [1, 2, 3, 5, 10])
+def test_next_to_an_end_an_interval_goes_beyond_the_exact_limits_of_so_few_cases(n_found):
+    # A share of 10,000 rows, whose errors are those of a Poisson number.
+    share, half = n_found / 1e4, 1.96 * np.sqrt(n_found) / 1e4
+    exact = chi2.ppf(0.975, 2 * (n_found + 1)) / 2 / 1e4
+    wide = (0.0, 1.0)
+    low, high = unstretched_interval(share, wide, half, (0.0, 1.0), 0.0)
+    if share - half < 0:
+        assert (low, high) == (0.0, pytest.approx(share + 2.5 * half))
+        assert exact < high
+        mirrored = unstretched_interval(1 - share, wide, half, (0.0, 1.0), 0.0)
+        assert mirrored == (pytest.approx(1 - high), 1.0)
+    else:
+        assert (low, high) == wide
+
+
+def test_a_precision_near_one_whose_error_is_small_has_no_low_end_near_none():
+    # At this cut 98.9 % are positive: of 600 rows about 90 are flagged, and half were looked at.
+    rng = np.random.default_rng(1)
+    inside, widths = [], []
+    for _ in range(60):
+        score, chance, choice = rng.standard_normal((3, 600))
+        column = (rng.random(600) < 0.5).astype(float)
+        truth = chance < 1.8 * score + 0.4 * column - 0.2
+        looked = choice < 0.5 * score + 0.6 * column - 0.5
+        labels = uc.SelectedLabels("doubly-robust", features=column[:, None], scale="score")
+        y = np.where(looked, truth, np.nan)
+        estimate = labels.fit(y, score).estimate(MetricAt("precision", 1.0))
+        inside.append(estimate.low <= 0.9892 <= estimate.high)
+        widths.append(estimate.high - estimate.low)
+    assert np.mean(inside) >= 0.9
+    assert max(widths) < 0.3

@@ -38,7 +38,11 @@ def test_collinear_columns_are_refused_by_name(method):
             [column, 2 * column - 1],
             r"column 'x0' of features and column 'x1' of features follow from each other",
         ),
-        ([column, 3 * score], r"^the score and column 'x1' of features follow from each other"),
+        ([column, 3 * score], r"^column 'x1' of features repeats the score \(.*\).*; drop it"),
+        (
+            [column, 2 * column + score],
+            r"^the score and column 'x0' of features and column 'x1' of features follow from",
+        ),
     ]
     for columns, words in pairs:
         with pytest.raises(InputError, match=words):

@@ -336,7 +336,7 @@ def test_what_is_safe_at_every_share_names_that_labels_must_be_right(rows):
     assert "needs right labels (no negative is labelled positive) and scores of rows" in text
     assert "right labels" in evaluation["precision"].needs
     met = str(evaluation.require("precision >= 0.3"))
-    assert "needs random labels, prevalence, right labels" in met
+    assert "assumes: random labels, prevalence, right labels" in met
     facts = json.loads(evaluation.to_json())["models"][0]
     assert all("right labels" in row["needs"] for row in facts["metrics"])
     told = uc.evaluate(y, score, assume=uc.RandomLabels(SHARE, purity=0.95), threshold=1.0)

@@ -19,6 +19,9 @@ from undercount.metric_facts import FACTS, SCALE_RANGES, Scale
 MODEL_SCALES: dict[str, Scale] = {"prevalence": "logit", "correlation": "symmetric"}
 # So many resamples must have a maximum; else the data are too thin for the model.
 MIN_SHARE_OF_RESAMPLES = 0.8
+# Next to the end of a metric's range, by how much an end may be farther than the plain one: the
+# exact limits of one Poisson case are 1 + 4.57, the plain ones 1 + 1.96.
+FARTHEST = 2.5
 
 
 def metric_scale(metric: str) -> Scale:
@@ -76,6 +79,10 @@ def _student_estimate(
 
     A metric at, or beyond, the end of its range is moved by half a positive, so that its scale
     still tells how far the truth may lie.
+
+    Next to an end the scale stretches any error beyond bounds, since labels that stand for other
+    rows may put a value there whose error is not small. No end is then farther from the value than
+    `FARTHEST` times the plain interval's, which is beyond the exact limits of even one case.
     """
     counts = fit.sample.counts
     reach = reach_of(fit, level, 2 * min(counts.n_positive, counts.n_negative))
@@ -86,7 +93,27 @@ def _student_estimate(
         inside += (sum(ends) / 2 - inside) / (counts.n_positive + 1)
         centre, scale = float(inside), interval_scale(metric, float(inside))
     low, high = (float(end) for end in delta_interval(centre, error, scale, reach))
+    if np.isfinite(ends).all():
+        moved = (ends[1] - ends[0]) / 2 / (counts.n_positive + 1)
+        low, high = unstretched_interval(value, (low, high), reach * error, ends, moved)
     return Estimate(value, min(low, value), max(high, value), error, level)
+
+
+def unstretched_interval(
+    value: float,
+    interval: tuple[float, float],
+    half: float,
+    ends: tuple[float, float],
+    moved: float,
+) -> tuple[float, float]:
+    """Return an interval that an end of the range has not stretched; it goes as far as that end."""
+    (low, high), (least, most) = interval, ends
+    inside, farthest = min(max(value, least), most), max(FARTHEST * half, moved)
+    if low < inside - farthest and inside + half > most:
+        return inside - farthest, most
+    if high > inside + farthest and inside - half < least:
+        return least, inside + farthest
+    return low, high
 
 
 def draw_weights(

@@ -274,10 +274,17 @@ def check_collinear(
     scores = ["the score", *(["the selection score"] if columns.other is not None else [])]
     names = [*scores, *(f"column {name!r} of {named('features')}" for name in sample.names)]
     involved = np.abs(vectors[:, 0]) > INVOLVED
-    found = " and ".join(name for name, bad in zip(names, involved, strict=True) if bad)
+    columns_involved = [name for name, bad in zip(names, involved, strict=True) if bad]
+    found = " and ".join(columns_involved)
     where = " among the rows looked at" if among_looked else ""
     if involved.sum() == 1:
         raise InputError(f"{found} does not vary{where}, so it explains nothing; drop it")
+    first, second, *further = columns_involved
+    if first in scores and second not in scores and not further:
+        raise InputError(
+            f"{second} repeats {first}{where} (it is the same but for its unit), so it explains "
+            "nothing more; drop it"
+        )
     raise InputError(
         f"{found} follow from each other{where}, so no model can tell what each of them does; "
         "drop one of these columns"

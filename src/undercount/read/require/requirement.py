@@ -142,10 +142,8 @@ class Judgement:
         """What was asked of what, what was found, and why it is open or what it rests on."""
         found = self.requirement.found_words(self.estimate)
         why = f"; because {self.why}" if self.why else ""
-        if self.outcome == "met" and self.estimate.needs:
-            why = f"; needs {', '.join(self.estimate.needs)}"
-        if self.outcome == "failed" and self.estimate.needs:
-            why += f"; supposes {', '.join(self.estimate.needs)}"
+        if self.outcome != "inconclusive" and self.estimate.needs:
+            why += f"; assumes: {', '.join(self.estimate.needs)}"
         return f"{self.subject}: {self.requirement.words}; {found}{why}"
 
     def __str__(self) -> str:
