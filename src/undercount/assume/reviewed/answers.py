@@ -407,9 +407,9 @@ class ReviewAnswers:
         return checks
 
     def _prevalence_check(self, given: tuple[float, float]) -> Check:
-        alone = replace(self.metrics("any"), prevalence=None, target="dataset")
+        cells, more = self._own_strata.cells, (self.sequential, self.clusters)
         doubted, contradicted = (
-            replace(alone, confidence_level=level).estimate("prevalence").interval
+            ReviewedMetrics(cells, "dataset", level, *more).estimate("prevalence").interval
             for level in (DOUBTED_AT, CONTRADICTED_AT)
         )
         return given_prevalence_check(given, doubted, contradicted)
