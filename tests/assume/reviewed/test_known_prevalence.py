@@ -53,6 +53,56 @@ def test_a_prevalence_is_a_share_or_a_range(wrong):
         uc.Reviewed(REVIEWS, prevalence=wrong)
 
 
+def share_check(evaluation):
+    checks = [check for check in evaluation.checks if "prevalence that was given" in check.message]
+    assert len(checks) <= 1
+    return checks[0] if checks else None
+
+
+def test_a_prevalence_that_contradicts_the_verdicts_settles_no_requirement():
+    wrong, right = evaluate(0.3), evaluate(SHARE)
+    assert share_check(evaluate()) is None
+    assert share_check(wrong).level == "fail"
+    assert share_check(right).level == "ok"
+    assert wrong.require("precision >= 0.05").outcome == "inconclusive"
+    assert right.require("precision >= 0.05").outcome == "met"
+
+
+def test_the_nearest_end_of_a_range_counts():
+    assert share_check(evaluate((0.3, 0.4))).level == "fail"
+    assert share_check(evaluate((SHARE, 0.4))).level == "ok"
+    assert share_check(evaluate((0.04, 0.045))).level == "fail"
+
+
+def test_the_true_prevalence_hardly_ever_fails():
+    levels = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        truth = rng.random(2000) < 0.1
+        score = rng.normal(2.0 * truth)
+        y = np.where(truth & (rng.random(2000) < 0.3), 1, 0)
+        plan = uc.plan_reviews(y, score, unlabeled=0, budget=150, threshold=CUT, random_state=seed)
+        assume = uc.Reviewed(plan.answered(truth[plan.rows]), prevalence=float(truth.mean()))
+        found = uc.evaluate(y, score, assume=assume, unlabeled=0, threshold=CUT)
+        levels.append(share_check(found).level)
+    assert levels.count("fail") <= 2  # one in a hundred
+    assert levels.count("ok") >= 34  # nineteen in twenty
+
+
+def test_what_is_said_names_the_prevalence():
+    found, plain = evaluate(0.12), evaluate()
+    basis = found.basis
+    for words in (basis.question, basis.overturned_by, basis.premise, found.source):
+        assert "prevalence" in words
+    assert "given prevalence of 12 %" in basis.question
+    assert not any("prevalence" in words for words in (plain.basis.question, plain.source))
+    assert "prevalence" in found.best_threshold("f1").gain.needs
+    assert "prevalence" not in plain.best_threshold("f1").gain.needs
+    for row in found.rows:
+        ranked = row.metric in ("roc_auc", "lift_auc")
+        assert ("prevalence" in row.estimate.needs) == (not ranked), row.metric
+
+
 def test_no_fewer_are_positive_than_are_labelled():
     with pytest.raises(uc.InputError, match="at least"):
         evaluate(float(Y.mean()) / 2)

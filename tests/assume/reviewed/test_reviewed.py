@@ -352,6 +352,30 @@ def test_a_segment_of_few_labels_says_that_it_rests_on_the_reviews_alone():
     assert vouched["small"].recovery.basis.review.answers == ("any",)
 
 
+def test_the_p_value_is_the_level_at_which_the_interval_ends_at_0():
+    """Of lopsided differences it was .05 exactly, however far the interval reached beyond 0."""
+    rng = np.random.default_rng(6)
+    truth, shared = rng.random(4000) < 0.1, 0.3 * rng.normal(size=4000)
+    models = {"a": rng.normal(2 * truth) + shared, "b": rng.normal(1.6 * truth) + shared}
+    y = np.where(truth & (rng.random(4000) < 0.3), 1, 0)
+    plan = uc.plan_reviews(y, models["a"], unlabeled=0, budget=100, threshold=CUT, random_state=1)
+    assume = uc.Reviewed(plan.answered(truth[plan.rows]))
+
+    def compare(level):
+        asked = {"unlabeled": 0, "threshold": CUT, "confidence_level": level}
+        return uc.compare(y, models, assume=assume, **asked)
+
+    found = compare(0.95).difference("accuracy")
+    gap = found.difference
+    assert gap.low < 0 < gap.high
+    assert abs(gap.value) > 2.2 * gap.standard_error
+    assert found.p_value > 0.06
+    levels = (1 - found.p_value + step for step in (0.003, -0.003))
+    wider, narrower = (compare(level).difference("accuracy").difference for level in levels)
+    assert wider.low < 0 < wider.high
+    assert narrower.low > 0 or narrower.high < 0
+
+
 def test_all_rows_reviewed_compare_exactly():
     truth, score, y, rng = draw(size=300)
     other = score + rng.normal(size=300)

@@ -7,6 +7,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from undercount.checks.given_prevalence import (
+    CONTRADICTED_AT,
+    DOUBTED_AT,
+    given_prevalence_check,
+)
 from undercount.counts import ScoreCounts
 from undercount.curve import OperatingCurve
 from undercount.errors import CODES, Check, InputError, named, wording
@@ -389,14 +394,25 @@ class ReviewAnswers:
         return Shares(self.share(), 1.0, self.sampling)
 
     def checks(self) -> list[Check]:
-        """Return what labels and reviews say of each other, and which of them is used."""
-        if not self.compared:
-            return [self.check()]
-        message = (
-            "models are compared by the reviews alone: random labels say how positives are spread "
-            "over the scores of each model, not which of them both models find"
+        """Return what labels, reviews and a given prevalence say of each other."""
+        checks = [self.check()]
+        if self.prevalence is not None:
+            checks.append(self._prevalence_check(self.prevalence))
+        if self.compared:
+            message = (
+                "models are compared by the reviews alone: random labels say how positives are "
+                "spread over the scores of each model, not which of them both models find"
+            )
+            checks.append(Check(CODES["labels-and-reviews"], "info", message))
+        return checks
+
+    def _prevalence_check(self, given: tuple[float, float]) -> Check:
+        cells, more = self._own_strata.cells, (self.sequential, self.clusters)
+        doubted, contradicted = (
+            ReviewedMetrics(cells, "dataset", level, *more).estimate("prevalence").interval
+            for level in (DOUBTED_AT, CONTRADICTED_AT)
         )
-        return [self.check(), Check(CODES["labels-and-reviews"], "info", message)]
+        return given_prevalence_check(given, doubted, contradicted)
 
     def check(self) -> Check:
         """UC015: labelled positives should score like the positives that reviews found."""

@@ -28,6 +28,8 @@ from undercount.metric_facts import FACTS
 # A pair of models, and of their metrics with gradients.
 Models = tuple["ReviewedModel", "ReviewedModel"]
 Gradients = tuple[MassGradient, MassGradient]
+# Where p-values are searched: an interval of level 0 is a point.
+MOST_P_VALUE, P_VALUE_HALVINGS = 0.999, 12
 
 
 def plan_model(reviews: Reviews, scores: Mapping[str, NDArray[Any]]) -> str:
@@ -312,12 +314,13 @@ class PairedModels:
         """Return the difference with its interval and p-value."""
         value, chance = self.value, self.chance
         low, high = math.nan, math.nan
+        rows = max(chance.error**2 - self._verdict_variance, 0.0)
         if not math.isnan(value):
-            rows = max(chance.error**2 - self._verdict_variance, 0.0)
             low, high = self.ends(level, chance, rows)
         p_value = chance.p_value(chance.score(value))
         if low <= 0 <= high:  # nor does a test reject what the interval holds
-            p_value = 1.0 if chance.error == low == high == 0 else max(p_value, 1 - level)
+            alike = chance.error == low == high == 0
+            p_value = 1.0 if alike else self._agreeing(p_value, level, rows)
         estimate = Estimate(value, low, high, chance.error, level, needs, METHOD)
         better = better_chance(value if FACTS[self.metric].higher_is_better else -value, p_value)
         return Difference(
@@ -331,6 +334,20 @@ class PairedModels:
             crossover=math.nan,
             question=question,
         )
+
+    def _agreeing(self, p_value: float, level: float, rows: float) -> float:
+        """Return the p-value of an interval that holds 0: 1 less the level at which it ends there.
+
+        That of the linear test, where it says the same.
+        """
+        least, most = 1 - level, MOST_P_VALUE
+        if p_value >= least:
+            return p_value
+        for _ in range(P_VALUE_HALVINGS):
+            middle = (least + most) / 2
+            low, high = self.ends(1 - middle, self.chance, rows)
+            least, most = (middle, most) if low <= 0 <= high else (least, middle)
+        return least
 
     def ends(self, level: float, chance: Chance, rows: float) -> tuple[float, float]:
         """Return the ends: linear ones, or those of moved hidden positives where these are wider.

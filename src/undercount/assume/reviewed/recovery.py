@@ -32,6 +32,7 @@ from undercount.assume.reviewed.differences import (
 from undercount.assume.reviewed.search import ReviewedSearch
 from undercount.checks.audit import audit_check, verified_clusters_check
 from undercount.checks.checklist import clusters_check, with_warnings, without_random_labels
+from undercount.checks.given_prevalence import given_words
 from undercount.checks.labelled_chance import chance_threshold
 from undercount.counts import ScoreCounts
 from undercount.curve import FloatArray, OperatingCurve
@@ -80,11 +81,14 @@ class ReviewedRecovery(Recovery):
     def basis(self) -> Basis:
         """What the numbers rest on."""
         random, wrong = self.reviewed.labels == "random", "verdicts that are wrong"
+        given = self.reviewed.prevalence is not None
+        reviews = "reviews and the given prevalence" if given else "reviews"
+        wrong += ", or another prevalence than the given one" if given else ""
         return Basis(
-            determined_by="reviews",
+            determined_by=reviews,
             random_labels=random,
             limited=random,
-            premise="The reviews show that ",
+            premise=f"The {reviews} show that ",
             question=self._question,
             met_by="reviewed",
             overturned_by=f"labels that are no random sample, or {wrong}" if random else wrong,
@@ -94,6 +98,12 @@ class ReviewedRecovery(Recovery):
     @property
     def _question(self) -> str:
         reviewed = self.reviewed
+        if reviewed.prevalence is not None:
+            share = given_words(reviewed.prevalence)
+            return (
+                f"Is the given prevalence of {share} that of these rows, and are the verdicts "
+                "right? Nothing is supposed of the labels."
+            )
         if reviewed.labels == "any":
             return "Are the verdicts right? Nothing is supposed of the labels."
         says = f"do not contradict it (p = {reviewed.p_value:.2g})"
@@ -443,6 +453,8 @@ class AuditedPairing(ReviewedPairing):
 def known_by_verdicts(models: Models, reviewed: ReviewAnswers) -> Unknowns:
     """Take the share of hidden positives from reviewed rows; limits rest on random labels."""
     source = f"{reviewed.n_answered:,} {'audited' if reviewed.audited else 'reviewed'} rows"
+    if reviewed.prevalence is not None:
+        source += f" and the given prevalence of {given_words(reviewed.prevalence)}"
     limits, shares = ShareLimits.of(models, reviewed.confidence_level), reviewed.shares()
     # What verdicts leave possible, no limit that supposes random labels rules out.
     span, share = shares.unlabeled_prevalence_interval, shares.unlabeled_prevalence

@@ -94,10 +94,16 @@ class ReviewedSearch(ThresholdSearch):
             value + math.hypot(max(float(high) - value, 0.0), reach),
             math.hypot(float(errors.std()), rows),
             self.confidence_level,
-            BOTH if isinstance(self.metrics, CombinedMetrics) else ("reviews",),
+            self._needs_of(goal.metric),
             METHOD,
         )
         return self._in_range(goal, gain)
+
+    def _needs_of(self, metric: str) -> tuple[str, ...]:
+        if isinstance(self.metrics, CombinedMetrics):
+            return BOTH
+        given = self.metrics.of_metric(metric).prevalence is not None
+        return ("reviews", "prevalence") if given else ("reviews",)
 
     def _left_open(self, goal: Goal, thresholds: tuple[float, float], ends: list[int]) -> Gaps:
         """Return how far the gain of two given thresholds may lie below and above its value.
