@@ -10,9 +10,9 @@ PAGE = pathlib.Path(__file__).parents[2] / "docs" / "reference" / "together.md"
 HEAD = """# What goes with what
 
 Each question (a line) under each assumption (a column), as the tests ask it: ✓ is answered, (✓) in
-parts, a number is refused for the reason below. A question *not identified* has no answer under
-that assumption, whatever the program; for *missing data* rows or columns are not where the
-question is asked; the others are not built yet.
+parts, a number is refused for the reason below. A question that is *not identified* has no answer
+under that assumption, whatever the program; for *missing data* rows or columns are not where the
+question is asked.
 """
 WORDS = {
     "not-identified": "not identified: the assumption determines what is asked to move",
