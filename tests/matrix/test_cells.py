@@ -28,3 +28,13 @@ def test_every_cell_gives_numbers_or_is_refused():
 
 def test_the_documentation_prints_the_matrix():
     assert PAGE.read_text(encoding="utf-8") == as_markdown()  # python -m tests.matrix.table
+
+
+def test_a_question_is_refused_for_two_reasons_alone():
+    codes = {
+        value
+        for cell, kept in KEPT.items()
+        for value in kept.values()
+        if isinstance(value, str) and not cell.startswith("law: ")
+    }
+    assert codes == {"not-identified", "missing-data"}
