@@ -376,6 +376,22 @@ def test_the_p_value_is_the_level_at_which_the_interval_ends_at_0():
     assert narrower.low > 0 or narrower.high < 0
 
 
+def test_no_end_of_a_difference_rests_on_cells_of_less_than_no_positive():
+    """An average precision of more than 3 was read there, and an end was -1."""
+    rng = np.random.default_rng(5)
+    truth, shared = rng.random(6000) < 0.03, 0.3 * rng.normal(size=6000)
+    models = {"a": rng.normal(2.5 * truth) + shared, "b": rng.normal(1.2 * truth) + shared}
+    y = np.where(truth & (rng.random(6000) < 0.3), 1, 0)
+    plan = uc.plan_reviews(y, models["a"], unlabeled=0, budget=100, threshold=2.0, random_state=1)
+    reviews = plan.answered(truth[plan.rows])
+    found = uc.compare(y, models, reviews=reviews, unlabeled=0, threshold=2.0)
+    gap = found.difference("average_precision").difference
+    one, other = (value(found[name], "average_precision") for name in ("a", "b"))
+    assert gap.low >= one.low - other.high
+    true = [average_precision_score(truth, score) for score in models.values()]
+    assert true[0] - true[1] in gap.interval
+
+
 def test_all_rows_reviewed_compare_exactly():
     truth, score, y, rng = draw(size=300)
     other = score + rng.normal(size=300)

@@ -86,6 +86,8 @@ class ReviewedModel:
         cells = self.metrics.cells
         way = np.multiply.outer(np.array([0.0, *PATH]), self.metrics.more_by_cell(more))
         at = self.metrics.positives(metric) + way
+        if metric == "average_precision":  # read where rows can have positives, as its value is
+            at = np.clip(at, 0.0, cells.everyone)
         values = metric_values(cells.counts, at, cells.everyone, metric, **self._place(metric))
         return np.asarray(values[1:] - values[0])
 
