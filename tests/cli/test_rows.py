@@ -98,6 +98,8 @@ def test_another_prevalence(run, table):
     assert code == 0
     assert "Where 1.0 % are positive" in output
     code, output = run(*words, "3")
+    assert (code, "a share is in [0, 1]; got 3; 3 % is 0.03" in output) == (2, True)
+    code, output = run(*words, "0")
     assert (code, "--deploy-prevalence must be a share" in output) == (2, True)
 
 
@@ -295,7 +297,7 @@ def test_two_models_at_another_prevalence(run, table, tmp_path):
     )
     assert "Where 2.0 % are positive" in (tmp_path / "h").read_text()
     code, output = run(*ask, "2")
-    assert (code, "--deploy-prevalence must be a share" in output) == (2, True)
+    assert (code, "a share is in [0, 1]; got 2; 2 % is 0.02" in output) == (2, True)
 
 
 def test_each_segment_where_another_share_is_positive(run, countries, tmp_path):

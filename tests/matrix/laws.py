@@ -317,7 +317,13 @@ def ask_best_threshold(assumed, metric):
     return values[0], np.nanmax(values) if metric == "f1" else np.nanmin(values)
 
 
-@law("top rows = threshold of the last of them", EXACT, TOP_METRICS, never=("case-control",))
+# In a resample the highest rows end at another score.
+@law(
+    "top rows = threshold of the last of them",
+    EXACT,
+    TOP_METRICS,
+    never=("case-control", "estimated by bootstrap"),
+)
 def ask_top(assumed, metric):
     return _top_and_threshold(assumed, metric)
 

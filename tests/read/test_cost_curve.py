@@ -80,14 +80,13 @@ def test_what_is_no_cost_is_refused(found):
         uc.metrics.net_benefit([1, 0], [2, 1], threshold=1, chance=1, unlabeled=0, prevalence=0.6)
 
 
-def test_a_resampled_share_says_what_to_leave_out():
-    rows = uc.evaluate(
-        np.where(np.arange(400) % 4 == 0, 1.0, np.nan),
-        -np.arange(400.0) % 37,
-        assume=uc.RandomLabels(interval="bootstrap", n_resamples=20),
-    )
-    with pytest.raises(uc.InputError, match="leave it out"):
-        rows.cost(10.0, **COSTS)
+def test_costs_of_a_resampled_share_are_read_of_each_resample():
+    labels, score = np.where(np.arange(400) % 4 == 0, 1.0, np.nan), -np.arange(400.0) % 37
+    given = uc.evaluate(labels, score, unlabeled_prevalence=0.2)
+    resampled = uc.RandomLabels(interval="bootstrap", n_resamples=20)
+    cost = uc.evaluate(labels, score, assume=resampled).cost(10.0, **COSTS)
+    assert cost.low < cost.value < cost.high
+    assert cost.standard_error > given.cost(10.0, **COSTS).standard_error
 
 
 @pytest.mark.parametrize(
