@@ -177,7 +177,7 @@ def read_dated(
 ) -> dict[str, NDArray[np.float64]]:
     r"""Read columns of numbers, and columns of dates as days since 1970; NaN where missing.
 
-    `tell_plain_days` is told the name of each column of dates that holds numbers.
+    `tell_plain_days` is called with the name of each column of dates that holds numbers.
 
     Examples
     --------

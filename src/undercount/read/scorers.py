@@ -16,7 +16,6 @@ from undercount.count.kernel.array_library import is_tensor
 from undercount.counts import ScoreCounts
 from undercount.errors import (
     MISSING_DATA,
-    NOT_IDENTIFIED,
     InputError,
     MisfitWarning,
     SmallSampleWarning,
@@ -178,7 +177,6 @@ def _check(
         raise InputError(
             f"{name} needs prevalence, unlabeled_prevalence or label_frequency; without one, "
             f"models can be ranked by {', '.join(ranking)}",
-            code=NOT_IDENTIFIED,
             argument="prevalence",
         )
 
